@@ -26,6 +26,7 @@ from urllib.parse import quote, urlsplit
 Json: TypeAlias = "dict[str, Json] | list[Json] | str | int | float | bool | None"
 
 PROJECT = "keybearer-demo"
+POLICIES = "/api/v1/cert-manager/certificate-policies"
 ENVIRONMENT = "dev"
 FOLDERS: dict[str, dict[str, str]] = {
     "/": {"DB_HOST": "db.example.com", "DB_USER": "web", "DB_PASSWORD": secrets.token_urlsafe(18)},
@@ -151,7 +152,12 @@ def fill_certificates_project(service: Service, project_id: str) -> None:
     place: dict[str, Json] = {"projectId": project_id, "name": "demo"}
     authority: Json = {**place, "status": "active", "configuration": configuration}
     unless_there(service, "/api/v1/cert-manager/ca/internal", authority)
-    unless_there(service, "/api/v1/cert-manager/certificate-policies", {**place, **POLICY})
+    unless_there(service, POLICIES, {**place, **POLICY})
+    found = service.call("GET", f"{POLICIES}?projectId={project_id}&search=demo")
+    policies = found["certificatePolicies"] if isinstance(found, dict) else None
+    for policy in policies if isinstance(policies, list) else ():
+        # The operator's identity is a member there, and makes the profiles that manifests describe.
+        service.call("PATCH", f"{POLICIES}/{text(policy, 'id')}/binding", {"profilesBoundBy": "members"})
 
 
 def unless_there(service: Service, path: str, body: Json) -> None:

@@ -175,5 +175,8 @@ def certificates_of(tenant: Tenant, admin: ServiceAdmin) -> Certificates:
         "sans": [{"type": "dns_name", "allowed": ["*.example.com"]}],
         "validity": {"max": "365d"},
     }
-    made = admin.send("POST", "/api/v1/cert-manager/certificate-policies", policy)
-    return Certificates(tenant, admin, authority_id, root_id, made["certificatePolicy"]["id"], str(root))
+    policies = "/api/v1/cert-manager/certificate-policies"
+    policy_id = str(admin.send("POST", policies, policy)["certificatePolicy"]["id"])
+    # The tenant's identity is a member, and makes the profiles of its manifests.
+    admin.send("PATCH", f"{policies}/{policy_id}/binding", {"profilesBoundBy": "members"})
+    return Certificates(tenant, admin, authority_id, root_id, policy_id, str(root))

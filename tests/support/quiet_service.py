@@ -8,7 +8,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -116,12 +116,15 @@ class QuietService:
         organization_id: OrganizationId | None = None,
         method: str = "none",
         credentials: Mapping[str, JsonValue] | None = None,
+        used_in: str | None = None,
     ) -> str:
-        """Return the id of a new connection, of the whole organization unless of a project."""
+        """Return the id of a new connection: of a project, or of the organization, for one project or for admins."""
         now = self.database.clock.now()
         project = None if project_id is None else ProjectId(project_id)
         name = f"to-{app}-{secrets.token_hex(4)}"
         connection = connection_row(organization_id or self.organization_id, project, name, app, method, now)
+        if used_in is not None:
+            connection = replace(connection, allowed_project_ids=(used_in,))
         async with self.database.writing() as unit:
             await unit.app_connections.add(connection, credentials or {"token": "cnry-token"})
         return connection.id

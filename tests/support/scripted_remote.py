@@ -7,15 +7,21 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from keybearer.destinations.catalogue import Catalogue
-from keybearer.destinations.form import DestinationKind, Place, config_of
+from keybearer.destinations.form import DestinationKind, NamedPlaces, Place, config_of
 from keybearer.destinations.hashicorp_vault import HASHICORP_VAULT
 from keybearer.destinations.protocol import Change, Outgoing, Present, Refused, Traits, Written
 from keybearer.destinations.remote import RemoteError
 from keybearer.wire.destination_forms import DestinationConfig
+from keybearer.wire.key_schema import KeyNaming
 
 __all__ = ["SCRIPTED", "ScriptedConfig", "ScriptedRemote", "ScriptedRemotes"]
 
 SCRIPTED = "scripted"
+
+
+def _name_of(config: DestinationConfig, _: KeyNaming) -> str:
+    assert isinstance(config, ScriptedConfig)
+    return config.place
 
 
 class ScriptedConfig(DestinationConfig):
@@ -159,6 +165,7 @@ class ScriptedRemotes:
             app=HASHICORP_VAULT.app,
             can_import=True,
             config=config_of(ScriptedConfig),
+            places=NamedPlaces(form="PLACE", name=_name_of),
             traits=lambda config: Traits(is_one_object=_is_document(config)),
             open=self._open,
         )

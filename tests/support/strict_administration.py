@@ -203,7 +203,7 @@ _GRANT = shape(
         "effect": Literal["allow", "deny"],
         "subjects": Annotated[list[_SUBJECT], Field(min_length=1)],
         "actions": Annotated[
-            list[Literal["read", "read-value", "create", "edit", "delete"]], Field(min_length=1)
+            list[Literal["read", "read-value", "create", "edit", "delete", "connect"]], Field(min_length=1)
         ],
         "environment": Annotated[str, Field(pattern=r"^(\*|[a-z0-9]+(-[a-z0-9]+)*)$")],
         "secretPath": Path,

@@ -44,6 +44,7 @@ __all__ = [
     "ONE_POLICY",
     "ONE_PROFILE",
     "POLICIES",
+    "POLICY_BINDING",
     "PROFILES",
     "PROFILE_DETAIL",
     "RENEWED",
@@ -621,3 +622,7 @@ SUBSCRIBER_BUNDLE = shape(
     },
 )
 SUBSCRIBER_ORDERED = only("message", Id)
+POLICY_BINDING = only(
+    "binding",
+    shape("binding", {"profilesBoundBy": Literal["admins", "members"], "caIds": list[Uuid]}),
+)

@@ -13,6 +13,7 @@ from pydantic import Field
 from support.strict_kinds import Id, Instant, Shape, Slug, Uuid, Version, listed, only, shape
 
 __all__ = [
+    "ALLOWED_USE",
     "AVAILABLE_CONNECTIONS",
     "CONNECTIONS",
     "CONNECTION_OPTIONS",
@@ -101,4 +102,7 @@ CONNECTION_USAGE = only(
             {**_PROJECT, "resources": only("secretSyncs", listed(_USING_SYNC))},
         )
     ),
+)
+ALLOWED_USE = only(
+    "allowedUse", shape("allowed use", {"projectIds": list[Uuid] | None, "places": list[Id] | None})
 )

@@ -27,7 +27,7 @@ class House:
         """Return a new sync, or the refusal; `changes` as `new_sync` takes them."""
         connection = self.connection
         if destination != _VAULT and "connectionId" not in changes:
-            connection = await self.quiet.connection(app_of(destination))
+            connection = await self.quiet.connection(app_of(destination), used_in=self.project)
         body = new_sync(destination, self.project, connection, **changes)
         answer = await self.quiet.admin.json("POST", f"{SYNCS}/{destination}", status=status, json=body)
         return answer["secretSync"] if status == 200 else answer
@@ -53,11 +53,19 @@ class House:
         answer = await self.quiet.admin.json("POST", f"{self.path(sync)}/{what}", status=status)
         return answer["secretSync"] if status == 200 else answer
 
+    async def beside(self) -> House:
+        """Return another project that may use the same connection."""
+        project = await self.quiet.project()
+        path = f"/api/v1/app-connections/{_VAULT}/{self.connection}/allowed-use"
+        await self.quiet.admin.json("PATCH", path, json={"projectIds": [self.project, project]})
+        return House(self.quiet, project, self.connection)
+
     def path(self, sync: Json) -> str:
         """Return where the sync is found."""
         return f"{SYNCS}/{sync['destination']}/{sync['id']}"
 
 
 async def open_house(quiet: QuietService) -> House:
-    """Return a house of its own."""
-    return House(quiet, await quiet.project(), await quiet.connection())
+    """Return a house of its own, whose connection members of its project may use."""
+    project = await quiet.project()
+    return House(quiet, project, await quiet.connection(used_in=project))

@@ -39,7 +39,12 @@ async def create_pki(admin: Admin) -> Pki:
     authority = {**place, "status": "active", "configuration": configuration}
     ca = await admin.ask("POST", f"{_PKI}/ca/internal", authority)
     policy = await admin.ask("POST", f"{_PKI}/certificate-policies", place)
-    return Pki(project["orgId"], project["id"], ca["id"], policy["certificatePolicy"]["id"])
+    policy_id = policy["certificatePolicy"]["id"]
+    # Issuers are members, and make profiles of it.
+    await admin.ask(
+        "PATCH", f"{_PKI}/certificate-policies/{policy_id}/binding", {"profilesBoundBy": "members"}
+    )
+    return Pki(project["orgId"], project["id"], ca["id"], policy_id)
 
 
 async def create_issuer(admin: Admin, pki: Pki) -> Viewer:

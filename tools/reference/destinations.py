@@ -8,7 +8,7 @@ from keybearer.destinations.catalogue import CATALOGUE
 from keybearer.destinations.fields import Field, Form, config_forms, credential_fields
 from tools.reference.markdown import code, table
 
-__all__ = ["apps_table", "destinations_table"]
+__all__ = ["apps_table", "destinations_table", "places_table"]
 
 _WORDS_SHOWN = 4
 
@@ -36,6 +36,16 @@ def destinations_table() -> str:
         for kind in sorted(CATALOGUE.kinds, key=lambda one: one.name)
     ]
     return table(("`destination`", "app", "`destinationConfig`", "import"), rows)
+
+
+def places_table() -> str:
+    """Return how places of destinations are named, for limits of connections."""
+    rows = [
+        (code(kind.name), code(kind.places.form), "yes" if kind.places.knows_case else "no")
+        for kind in sorted(CATALOGUE.kinds, key=lambda one: one.name)
+        if kind.places is not None
+    ]
+    return table(("`destination`", "place", "case matters"), rows)
 
 
 def _told(form: Form) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from keybearer.controllers.crds import CUSTOM_RESOURCES
 from tools.reference.commands import commands_page
-from tools.reference.destinations import apps_table, destinations_table
+from tools.reference.destinations import apps_table, destinations_table, places_table
 from tools.reference.events import events_page
 from tools.reference.labels import labels_page
 from tools.reference.markdown import NOTE
@@ -60,7 +60,13 @@ def pages() -> Mapping[str, str]:
 @cache
 def _tables() -> Mapping[str, Mapping[str, str]]:
     """Return what stands within pages that people write, by the page's path and by the name of its place there."""
-    return {"destinations.md": {"apps": apps_table(), "destinations": destinations_table()}}
+    return {
+        "destinations.md": {
+            "apps": apps_table(),
+            "destinations": destinations_table(),
+            "places": places_table(),
+        }
+    }
 
 
 def with_tables(page: str, tables: Mapping[str, str]) -> str:

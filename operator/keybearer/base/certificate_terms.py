@@ -20,6 +20,7 @@ __all__ = [
     "AuthorityStatus",
     "AuthorityType",
     "BasicConstraintRule",
+    "BoundBy",
     "CertificateStatus",
     "EnrollmentType",
     "ExtendedKeyUsage",
@@ -290,3 +291,10 @@ KEY_ALGORITHMS_BY_SPELLING: Mapping[str, KeyAlgorithm] = MappingProxyType(
 SIGNATURE_ALGORITHMS_BY_SPELLING: Mapping[str, SignatureAlgorithm] = MappingProxyType(
     {spelling: kind for kind in SignatureAlgorithm for spelling in (kind.value, kind.policy_spelling)}
 )
+
+
+class BoundBy(StrEnum):
+    """Who in a project has profiles issue by a certificate policy."""
+
+    ADMINS = "admins"
+    MEMBERS = "members"

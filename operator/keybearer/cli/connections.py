@@ -14,7 +14,9 @@ from keybearer.cli.output import Output, OutputFormat, Yes, print_done, print_fo
 from keybearer.cli.wire_fields import credentials_of, rows_of
 
 if TYPE_CHECKING:
-    from keybearer.client import AppConnection, Keybearer, RotationTerms
+    from collections.abc import Sequence
+
+    from keybearer.client import AllowedUse, AppConnection, Keybearer, RotationTerms
 
 __all__ = ["connections"]
 
@@ -82,6 +84,7 @@ def get_connection(
     """
     with connected() as client:
         found = _named(client, connection, _owner(client, project, organization=organization))
+        allowed = _allowed(client, found)
     message = found.rotation.last_rotation_message if found.rotation else None
     print_found(
         output,
@@ -94,6 +97,7 @@ def get_connection(
             *rows_of(found.credentials),
             ("description", found.description),
             ("project", found.project.slug if found.project else "of the organization"),
+            *_allowed_rows(allowed, of_organization=found.project is None),
             ("rotation", _rotation(found)),
             *([("last rotation", message)] if message else ()),
             ("version", str(found.version)),
@@ -209,6 +213,75 @@ def update_connection(
     print_done(output, changed, f"Connection {changed.name} is changed.")
 
 
+@connections.command("allow")
+def allow_use(
+    connection: Which,
+    to: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--to", help="Slug or id of a project that may use it from now on; repeatable.", metavar="PROJECT"
+        ),
+    ] = None,
+    not_to: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--not-to", help="Of a project that may no longer use it; repeatable.", metavar="PROJECT"
+        ),
+    ] = None,
+    any_project: Annotated[
+        bool,
+        typer.Option("--any-project", help="Name no projects: admins of the organization use it in each."),
+    ] = False,
+    place: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--place",
+            help="Place that syncs may write to from now on; * stands for what is within a name, ** for any depth; "
+            "repeatable.",
+            metavar="PATTERN",
+        ),
+    ] = None,
+    not_place: Annotated[
+        list[str] | None,
+        typer.Option("--not-place", help="Pattern that goes from the list; repeatable.", metavar="PATTERN"),
+    ] = None,
+    any_place: Annotated[bool, typer.Option("--any-place", help="Let syncs write to every place.")] = False,
+    project: OfProject = None,
+    organization: OfOrganization = False,
+    output: Output = OutputFormat.TABLE,
+) -> None:
+    """Say which projects may use a connection, and for which places.
+
+    The first --to limits a connection of the organization to that project, and the first --place to that place.
+    Syncs that are no longer allowed stop at their next run. Quote patterns, or the shell reads them.
+    """
+    if any_project and (to or not_to):
+        raise CommandError("--any-project excludes --to and --not-to", ExitStatus.USAGE)
+    if any_place and (place or not_place):
+        raise CommandError("--any-place excludes --place and --not-place", ExitStatus.USAGE)
+    if not (to or not_to or any_project or place or not_place or any_place):
+        raise CommandError(
+            "nothing to change was given",
+            ExitStatus.USAGE,
+            "Say --to, --not-to, --any-project, --place, --not-place or --any-place.",
+        )
+    with connected() as client:
+        found = _named(client, connection, _owner(client, project, organization=organization))
+        present = client.app_connections.get_allowed_use(found.id, app=found.app)
+        added, removed = ([project_id_of(client, one) for one in given or ()] for given in (to, not_to))
+        changed = client.app_connections.change_allowed_use(
+            found.id,
+            app=found.app,
+            project_ids=_listed(present.project_ids, added, removed),
+            any_project=any_project,
+            places=_listed(present.places, place or (), not_place or ()),
+            any_place=any_place,
+        )
+    print_found(
+        output, changed, ("FIELD", "CONTENT"), _allowed_rows(changed, of_organization=found.project is None)
+    )
+
+
 @connections.command("delete")
 def delete_connection(
     connection: Which,
@@ -296,3 +369,32 @@ def _rotation(one: AppConnection) -> str:
         return "off"
     told = f"{one.rotation.rotation_status}; " if one.rotation.rotation_status else ""
     return f"{told}next {one.rotation.next_rotation_at}" if one.rotation.next_rotation_at else f"{told}on"
+
+
+def _allowed(client: Keybearer, one: AppConnection) -> AllowedUse | None:
+    """Return what the connection allows; None of a service that isn't Keybearer."""
+    from keybearer.client import NotFound
+
+    try:
+        return client.app_connections.get_allowed_use(one.id, app=one.app)
+    except NotFound:
+        return None
+
+
+def _allowed_rows(allowed: AllowedUse | None, *, of_organization: bool) -> list[tuple[str, str]]:
+    if allowed is None:
+        return []
+    projects = (
+        "admins of the organization, in each"
+        if allowed.project_ids is None
+        else ", ".join(allowed.project_ids)
+    )
+    rows = [("used in projects", projects or "none")] if of_organization else []
+    return [*rows, ("places", "all" if allowed.places is None else ", ".join(allowed.places) or "none")]
+
+
+def _listed(present: Sequence[str] | None, added: Sequence[str], removed: Sequence[str]) -> list[str] | None:
+    """Return the list after the change; None if nothing of it changes."""
+    if not added and (not removed or present is None):
+        return None
+    return [one for one in dict.fromkeys((*(present or ()), *added)) if one not in removed]

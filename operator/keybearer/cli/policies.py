@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from keybearer.base.certificate_terms import (
+    BoundBy,
     ExtendedKeyUsage,
     KeyAlgorithm,
     KeyUsage,
@@ -17,13 +18,13 @@ from keybearer.base.certificate_terms import (
     WildcardRule,
 )
 from keybearer.base.errors import ConfigurationError
-from keybearer.cli.certificate_finding import CertificateProject, all_of, policy_of, project_of
+from keybearer.cli.certificate_finding import CertificateProject, all_of, authority_of, policy_of, project_of
 from keybearer.cli.connecting import connected
 from keybearer.cli.failures import CommandError, ExitStatus
 from keybearer.cli.output import Output, OutputFormat, Yes, print_done, print_found, require_confirmed
 
 if TYPE_CHECKING:
-    from keybearer.client import CertificatePolicy, NameRule, UsageRule
+    from keybearer.client import CertificatePolicy, Keybearer, NameRule, PolicyBinding, UsageRule
 
 __all__ = ["name_rules", "policies"]
 
@@ -61,7 +62,8 @@ def show(policy: Which, project: CertificateProject = None, output: Output = Out
     """Show a policy: what may, must and must not be asked for."""
     with connected() as client:
         found = policy_of(client, policy, project_of(client, project))
-    print_found(output, found, ("FIELD", "CONTENT"), _fields_of(found))
+        binding = _binding_of(client, found)
+    print_found(output, found, ("FIELD", "CONTENT"), [*_fields_of(found), *_rows_of(binding)])
 
 
 @policies.command("create")
@@ -103,6 +105,9 @@ def create(
         typer.Option(
             help="Certificates for wildcards; without it, only where no --allow or --require is given for names."
         ),
+    ] = None,
+    profiles_by: Annotated[
+        BoundBy | None, typer.Option(help="Who has profiles issue by it; admins of the project by default.")
     ] = None,
     description: Annotated[str | None, typer.Option(help="What it is for.")] = None,
     project: CertificateProject = None,
@@ -147,7 +152,56 @@ def create(
             else ValidityRule(max=max_ttl, max_backdate=max_backdate, max_postdate=max_postdate),
             basic_constraints=ConstraintRule(is_ca="denied"),
         )
+        if profiles_by is not None:
+            client.certificate_policies.change_binding(made.id, profiles_bound_by=profiles_by.value)
     print_done(output, made, f"Policy {made.name} is made; its id is {made.id}.")
+
+
+@policies.command("bind")
+def bind(
+    policy: Which,
+    profiles_by: Annotated[
+        BoundBy | None,
+        typer.Option(
+            help="Who has profiles issue by the policy: admins of the project, or its members as well."
+        ),
+    ] = None,
+    authority: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Name or id of an authority that signs by profiles of this policy alone; repeatable. Others are "
+            "released.",
+            metavar="AUTHORITY",
+        ),
+    ] = None,
+    no_authorities: Annotated[
+        bool, typer.Option("--no-authorities", help="Release all authorities that are bound to the policy.")
+    ] = False,
+    project: CertificateProject = None,
+    output: Output = OutputFormat.TABLE,
+) -> None:
+    """Say who binds profiles, and which authorities it has.
+
+    Profiles keep the policy that they have. What a bound authority signed before stays as it is.
+    """
+    if authority and no_authorities:
+        raise CommandError("--authority and --no-authorities exclude each other", ExitStatus.USAGE)
+    if profiles_by is None and not authority and not no_authorities:
+        raise CommandError(
+            "nothing to change was given",
+            ExitStatus.USAGE,
+            "Say --profiles-by, --authority or --no-authorities.",
+        )
+    with connected() as client:
+        project_id = project_of(client, project)
+        found = policy_of(client, policy, project_id)
+        ca_ids = None
+        if authority or no_authorities:
+            ca_ids = [authority_of(client, one, project_id).id for one in authority or ()]
+        changed = client.certificate_policies.change_binding(
+            found.id, profiles_bound_by=None if profiles_by is None else profiles_by.value, ca_ids=ca_ids
+        )
+    print_found(output, changed, ("FIELD", "CONTENT"), _rows_of(changed))
 
 
 @policies.command("delete")
@@ -238,3 +292,22 @@ def _told(allowed: Sequence[str] | None, required: Sequence[str] | None, denied:
     parts += [f"must: {', '.join(required)}"] if required else []
     parts += [f"not: {', '.join(denied)}"] if denied else []
     return "; ".join(parts)
+
+
+def _binding_of(client: Keybearer, policy: CertificatePolicy) -> PolicyBinding | None:
+    """Return the binding; None of a service that isn't Keybearer."""
+    from keybearer.client import NotFound
+
+    try:
+        return client.certificate_policies.get_binding(policy.id)
+    except NotFound:
+        return None
+
+
+def _rows_of(binding: PolicyBinding | None) -> list[tuple[str, str]]:
+    if binding is None:
+        return []
+    return [
+        ("profiles bound by", binding.profiles_bound_by),
+        ("authorities of it alone", ", ".join(binding.ca_ids) or "none"),
+    ]

@@ -24,6 +24,7 @@ class Action(StrEnum):
     CREATE = "create"
     EDIT = "edit"
     DELETE = "delete"
+    CONNECT = "connect"
 
 
 class Subject(StrEnum):

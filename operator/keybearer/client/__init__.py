@@ -24,6 +24,7 @@ __all__ = [
     "AcmeEnrollment",
     "AlgorithmRule",
     "AllowedField",
+    "AllowedUse",
     "AltName",
     "AnswerTooLong",
     "ApiEnrollment",
@@ -102,6 +103,7 @@ __all__ = [
     "NotModified",
     "Organization",
     "PermissionDenied",
+    "PolicyBinding",
     "ProfileAuthority",
     "ProfileDefaults",
     "ProfileExternalConfigs",
@@ -177,6 +179,7 @@ _HOMES = {
     "keybearer.client.asynchronous": ("AsyncKeybearer",),
     "keybearer.client.blocking": ("Keybearer",),
     "keybearer.client.connections": (
+        "AllowedUse",
         "AppConnection",
         "AppConnectionOption",
         "AppConnectionUse",
@@ -227,6 +230,7 @@ _HOMES = {
     "keybearer.client.certificate_policies": (
         "AlgorithmRule",
         "CertificatePolicy",
+        "PolicyBinding",
         "CertificatePolicyPage",
         "ConstraintRule",
         "NameRule",

@@ -45,6 +45,7 @@ from keybearer.client.certificate_policies import CertificatePolicy as Certifica
 from keybearer.client.certificate_policies import CertificatePolicyPage as CertificatePolicyPage
 from keybearer.client.certificate_policies import ConstraintRule as ConstraintRule
 from keybearer.client.certificate_policies import NameRule as NameRule
+from keybearer.client.certificate_policies import PolicyBinding as PolicyBinding
 from keybearer.client.certificate_policies import UsageRule as UsageRule
 from keybearer.client.certificate_policies import ValidityRule as ValidityRule
 from keybearer.client.certificate_profiles import CertificateProfile as CertificateProfile
@@ -71,6 +72,7 @@ from keybearer.client.certificates import IssuedCertificate as IssuedCertificate
 from keybearer.client.certificates import LatestBundle as LatestBundle
 from keybearer.client.certificates import RenewedCertificate as RenewedCertificate
 from keybearer.client.certificates import RevokedCertificate as RevokedCertificate
+from keybearer.client.connections import AllowedUse as AllowedUse
 from keybearer.client.connections import AppConnection as AppConnection
 from keybearer.client.connections import AppConnectionOption as AppConnectionOption
 from keybearer.client.connections import AppConnectionUse as AppConnectionUse
@@ -144,6 +146,7 @@ __all__ = [
     "AcmeEnrollment",
     "AlgorithmRule",
     "AllowedField",
+    "AllowedUse",
     "AltName",
     "AnswerTooLong",
     "ApiEnrollment",
@@ -222,6 +225,7 @@ __all__ = [
     "NotModified",
     "Organization",
     "PermissionDenied",
+    "PolicyBinding",
     "ProfileAuthority",
     "ProfileDefaults",
     "ProfileExternalConfigs",

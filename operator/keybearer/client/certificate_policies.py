@@ -16,6 +16,7 @@ __all__ = [
     "CertificatePolicyPage",
     "ConstraintRule",
     "NameRule",
+    "PolicyBinding",
     "UsageRule",
     "ValidityRule",
 ]
@@ -119,3 +120,16 @@ class CertificatePolicyPage:
 
     certificate_policies: tuple[CertificatePolicy, ...]
     total_count: int
+
+
+@from_wire
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PolicyBinding:
+    """Who binds profiles to a policy, and the authorities that sign by profiles of it alone.
+
+    Attributes:
+        profiles_bound_by: `admins` or `members`.
+    """
+
+    profiles_bound_by: str
+    ca_ids: tuple[str, ...] = ()

@@ -12,6 +12,7 @@ from pydantic import JsonValue
 from keybearer.client.lenient import Flag, Several, Text, from_wire
 
 __all__ = [
+    "AllowedUse",
     "AppConnection",
     "AppConnectionOption",
     "AppConnectionUse",
@@ -152,3 +153,17 @@ class AppConnectionUse:
     type: Text = ""
     slug: Text = ""
     resources: UsedBy = UsedBy()
+
+
+@from_wire
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AllowedUse:
+    """Which projects may use a connection, and for which places.
+
+    Attributes:
+        project_ids: None: every project, but only by admins of the organization; or the connection is of a project.
+        places: patterns; None: every place.
+    """
+
+    project_ids: tuple[str, ...] | None = None
+    places: tuple[str, ...] | None = None

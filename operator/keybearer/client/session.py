@@ -10,6 +10,7 @@ from collections.abc import MutableMapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
+from functools import lru_cache
 
 from keybearer.base.clock import Clock
 from keybearer.client.credentials import Credentials, SuppliedToken
@@ -114,6 +115,16 @@ class Wallet:
             self.token = None
 
 
+@lru_cache(maxsize=64)
+def _instant(date: str) -> datetime | None:
+    """Return what a `Date` says; None where it is none. The answers of one second say the same."""
+    try:
+        told = parsedate_to_datetime(date)
+    except ValueError:
+        return None
+    return told.replace(tzinfo=told.tzinfo or UTC)
+
+
 @dataclass(slots=True)
 class Session:
     """What the logic of calls works on."""
@@ -139,11 +150,8 @@ class Session:
         if self._told_time is None:
             return None
         date, heard_at = self._told_time
-        try:
-            told = parsedate_to_datetime(date or "")
-        except ValueError:
-            return timedelta()
-        return told.replace(tzinfo=told.tzinfo or UTC) - heard_at
+        told = _instant(date or "")
+        return timedelta() if told is None else told - heard_at
 
     def require_open(self) -> None:
         """Raise ClientClosed if the client was closed."""

@@ -7,8 +7,10 @@ from one to another. Proxies named in the environment are used, as by any httpx 
 from __future__ import annotations
 
 import ssl
+import urllib.request
 from datetime import timedelta
-from http.cookiejar import CookieJar, DefaultCookiePolicy
+from http.client import HTTPResponse
+from http.cookiejar import CookieJar
 
 import httpx
 
@@ -80,12 +82,12 @@ class AsyncPools:
 def new_async_http(options: ClientOptions) -> httpx.AsyncClient:
     """Return connections for the asynchronous client; who asks for them closes them."""
     limits = _limits(options)
-    return httpx.AsyncClient(verify=_tls(options.ca_pem), cookies=_no_cookies(), limits=limits)
+    return httpx.AsyncClient(verify=_tls(options.ca_pem), cookies=_NoCookies(), limits=limits)
 
 
 def new_http(options: ClientOptions) -> httpx.Client:
     """Return connections for the blocking client; who asks for them closes them."""
-    return httpx.Client(verify=_tls(options.ca_pem), cookies=_no_cookies(), limits=_limits(options))
+    return httpx.Client(verify=_tls(options.ca_pem), cookies=_NoCookies(), limits=_limits(options))
 
 
 def outgoing(base_url: str, options: ClientOptions, step: Transmit, beside: Query = ()) -> httpx.Request:
@@ -236,6 +238,8 @@ def _limits(options: ClientOptions) -> httpx.Limits:
     return httpx.Limits(max_connections=options.max_connections, max_keepalive_connections=_KEPT_MAX)
 
 
-def _no_cookies() -> CookieJar:
-    # Requests are made without them (`outgoing`); kept, they would grow without bound.
-    return CookieJar(DefaultCookiePolicy(allowed_domains=[]))
+class _NoCookies(CookieJar):
+    """Takes none: requests are made without them (`outgoing`); kept, they would grow without bound."""
+
+    def extract_cookies(self, _response: HTTPResponse, _request: urllib.request.Request) -> None:
+        """Leave the cookies of an answer where they are: not even its headers are read for them."""

@@ -31,7 +31,8 @@ from keybearer.controllers.identity import ServiceIdentity, ServicePolicy, norma
 from keybearer.controllers.instant import InstantUpdates
 from keybearer.controllers.intake import EventIntake
 from keybearer.controllers.object_resync import ObjectResync
-from keybearer.controllers.objects import ObjectStore, ObservedStore, TargetsOf, no_targets
+from keybearer.controllers.objects import ObjectStore, TargetsOf, no_targets
+from keybearer.controllers.observed_targets import ObservedStore
 from keybearer.controllers.outage import ApiServerOutage
 from keybearer.controllers.queue import Shares, WorkQueue
 from keybearer.controllers.references import References, WatchFactory

@@ -12,6 +12,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Annotated
 
 from pydantic import Field
@@ -83,17 +84,17 @@ Ledger = tuple[Spent, ...]
 
 def used(ledger: Sequence[Spent], limit: Limit, now: datetime) -> int:
     """Return how much of the budget is used."""
-    return sum(one.count for one in _current(ledger, limit, now))
+    return sum(one.count for one in _counting(ledger, limit, now))
 
 
 def free_at(ledger: Sequence[Spent], limit: Limit, now: datetime) -> datetime | None:
     """Return when the effect may be caused again; None: now."""
-    current = _current(ledger, limit, now)
+    current = _counting(ledger, limit, now)
     count = sum(one.count for one in current)
     at_once = limit.count if limit.at_once is None else limit.at_once
     if count < at_once:
         return None
-    free = current[-1].last
+    free = min(current[-1].last, now)
     if count < limit.count:
         # The exponent is bounded by the count.
         free += min(limit.pause * 2.0 ** (count - at_once), limit.longest_pause)
@@ -101,7 +102,7 @@ def free_at(ledger: Sequence[Spent], limit: Limit, now: datetime) -> datetime | 
         left = count
         for one in current:
             left -= one.count
-            free = one.last + limit.window
+            free = min(one.last, now) + limit.window
             if left < limit.count:
                 break
     return free if free > now else None
@@ -116,7 +117,7 @@ def put_right(ledger: Ledger, now: datetime) -> Ledger:
 
 def spend(ledger: Sequence[Spent], limit: Limit, now: datetime) -> Ledger:
     """Return the ledger after the effect was caused once more."""
-    current = _current(ledger, limit, now)
+    current = [_by_now(one, now) for one in _counting(ledger, limit, now)]
     since = now.replace(microsecond=0)
     until = since if since == now else since + _A_MOMENT
     if current and now < current[-1].since + limit.window / _PARTS:
@@ -125,9 +126,9 @@ def spend(ledger: Sequence[Spent], limit: Limit, now: datetime) -> Ledger:
     return (*current, Spent(since=since, last=until, count=1))
 
 
-def _current(ledger: Sequence[Spent], limit: Limit, now: datetime) -> Ledger:
-    """Return the entries that still count, each as of now at the latest."""
-    return tuple(_by_now(one, now) for one in ledger if one.last + limit.window > now)
+def _counting(ledger: Sequence[Spent], limit: Limit, now: datetime) -> list[Spent]:
+    """Return the entries that still count; what they say of later stands for now."""
+    return [one for one in ledger if one.last + limit.window > now]
 
 
 def _by_now(one: Spent, now: datetime) -> Spent:
@@ -148,6 +149,7 @@ _ISSUES = 6
 _ISSUES_PER_LIFETIME = 3
 
 
+@lru_cache(maxsize=256)
 def issues_limit(lifetime: timedelta) -> Limit:
     """Return how many certificates may be issued within an hour in the place of one that lives so long."""
     hour = timedelta(hours=1)
@@ -209,8 +211,11 @@ class EffectBudgets:
         return free
 
     def give_back(self, of: str, limit: Limit) -> None:
-        """Take back the last `take`: the effect was not caused."""
-        *before, last = self._ledger(of, limit)
+        """Take back the last `take`: the effect was not caused. Nothing changes where that counts no more."""
+        ledger = self._ledger(of, limit)
+        if not ledger:
+            return
+        *before, last = ledger
         less = [last.model_copy(update={"count": last.count - 1})] if last.count > 1 else []
         self._ledgers[limit][of] = (*before, *less)
 

@@ -13,14 +13,8 @@ from pydantic import JsonValue
 from keybearer.base.clock import Clock
 from keybearer.controllers.fingerprint import Fingerprinter
 from keybearer.controllers.json_reading import mapping_of, text_of
-from keybearer.controllers.objects import (
-    ObjectStore,
-    ObservedObject,
-    ObservedStore,
-    ObservedTarget,
-    TargetKey,
-    TargetsOf,
-)
+from keybearer.controllers.objects import ObjectStore, ObservedObject, TargetKey, TargetsOf
+from keybearer.controllers.observed_targets import ObservedStore, ObservedTarget
 from keybearer.controllers.queue import WorkQueue
 from keybearer.controllers.target.backup import is_backup, is_trial
 from keybearer.controllers.target.observed import observe_target

@@ -16,7 +16,7 @@ def text_of(value: JsonValue) -> str:
 
 def mapping_of(value: JsonValue) -> Mapping[str, JsonValue]:
     """Return an object; empty for anything else."""
-    return value if isinstance(value, Mapping) else {}
+    return value if isinstance(value, dict) else {}
 
 
 def texts_of(value: JsonValue) -> dict[str, str]:

@@ -1,8 +1,6 @@
-"""Slim copies of what the watches showed: enough to reconcile from, small enough for 10,000 objects.
+"""Slim copies of the custom resources that the watches showed: enough to reconcile 10,000 of them.
 
-A custom resource keeps its spec and status as compact JSON bytes (a parsed model takes ten times that). Of an
-owned Secret or ConfigMap only identity, version and a keyed fingerprint stay; its body is kept for the one
-reconcile that repairs it, and for a bounded number of objects.
+A custom resource keeps its spec and status as compact JSON bytes (a parsed model takes ten times that).
 """
 
 from __future__ import annotations
@@ -16,6 +14,7 @@ import orjson
 from pydantic import JsonValue
 
 from keybearer.base.packed_json import packed_json
+from keybearer.controllers.annotations import IMPORT_BEHAVIOR, REQUEST, REQUESTED_AT
 from keybearer.controllers.custom_resource import NEVER_OBSERVED
 from keybearer.controllers.json_reading import text_of
 from keybearer.controllers.kinds import RESOURCES, cleanup_identity
@@ -28,23 +27,16 @@ __all__ = [
     "Compared",
     "ObjectStore",
     "ObservedObject",
-    "ObservedStore",
-    "ObservedTarget",
     "TargetKey",
     "TargetsOf",
     "is_newer",
     "no_targets",
 ]
 
-_REQUEST = "keybearer.dev/request"
-_REQUESTED_AT = "keybearer.dev/requestedAt"
-_IMPORT_BEHAVIOR = "keybearer.dev/import-behavior"
 _NO_STATUS = (b"null", b"{}", packed_json({"observedGeneration": NEVER_OBSERVED}))
 """Of an object that is new; the last is the default of the CRD."""
 _ENDED_MAX = 10_000
 """UIDs of objects that ended, kept to tell their late events from those of an object that takes their name."""
-_BODIES_MAX_BYTES = 16 * 1024 * 1024
-"""Bodies of drifted targets kept at once; a reconcile that finds none reads the target itself."""
 
 JsonObject = Mapping[str, JsonValue]
 
@@ -121,9 +113,9 @@ class ObservedObject:
             status_json=packed_json(body.get("status")),
             finalizers=tuple(map(text_of, finalizers)) if isinstance(finalizers, list) else (),
             deletion_timestamp=text_of(meta.get("deletionTimestamp")) or None,
-            request=text_of(annotations.get(_REQUEST)) or None,
-            requested_at=text_of(annotations.get(_REQUESTED_AT)) or None,
-            import_behavior=text_of(annotations.get(_IMPORT_BEHAVIOR)) or None,
+            request=text_of(annotations.get(REQUEST)) or None,
+            requested_at=text_of(annotations.get(REQUESTED_AT)) or None,
+            import_behavior=text_of(annotations.get(IMPORT_BEHAVIOR)) or None,
             targets=targets_of(body.get("spec"), key),
             trigger_at=trigger_at,
             seen_version=text_of(meta.get("resourceVersion")),
@@ -353,102 +345,6 @@ class ObjectStore:
                 self._by_target[target] = left
             else:
                 self._by_target.pop(target, None)
-
-
-@dataclass(frozen=True, slots=True)
-class ObservedTarget:
-    """A target as last seen by the watch or answered to a write of ours."""
-
-    key: TargetKey
-    uid: str
-    resource_version: str
-    owner_uid: str | None
-    """UID of the custom resource that it names as its owner."""
-    fingerprint: str
-    """Over all that an owner plans: type, immutability, data, labels, annotations, owner references."""
-
-
-class ObservedStore:
-    """Targets that carry our label, what we expect of them, and the bodies of those that drifted."""
-
-    def __init__(self) -> None:
-        self._targets: dict[TargetKey, ObservedTarget] = {}
-        self._expected: dict[TargetKey, str] = {}
-        self._gone: set[TargetKey] = set()
-        self._bodies: OrderedDict[TargetKey, bytes] = OrderedDict()
-        self._bodies_bytes = 0
-
-    def __len__(self) -> int:
-        return len(self._targets)
-
-    def __iter__(self) -> Iterator[ObservedTarget]:
-        return iter(self._targets.values())
-
-    def get(self, key: TargetKey) -> ObservedTarget | None:
-        """Return the target as last seen, or None."""
-        return self._targets.get(key)
-
-    def put(self, seen: ObservedTarget) -> None:
-        """Keep a target as seen."""
-        self._gone.discard(seen.key)
-        self._targets[seen.key] = seen
-
-    def drop(self, key: TargetKey) -> ObservedTarget | None:
-        """Forget a target that is gone, its body too; return it as last seen."""
-        self._drop_body(key)
-        return self._targets.pop(key, None)
-
-    def mark_gone(self, key: TargetKey) -> None:
-        """Remember of a dropped target that the watch showed its end, until it is put again or asked for."""
-        self._gone.add(key)
-
-    def take_end(self, key: TargetKey) -> bool:
-        """Tell, once, whether the last that the watch showed of the target was its end.
-
-        Once, because the watch is silent about an object without our label that takes its place.
-        """
-        known = key in self._gone
-        self._gone.discard(key)
-        return known
-
-    def expect(self, key: TargetKey, fingerprint: str | None) -> None:
-        """Say what the target will look like once it is as planned; None when nothing is expected of it.
-
-        Said before the write is sent: the watch may show its effect before the answer arrives.
-        """
-        if fingerprint is None:
-            self._expected.pop(key, None)
-            self._gone.discard(key)
-        else:
-            self._expected[key] = fingerprint
-
-    def is_expected(self, seen: ObservedTarget) -> bool:
-        """Tell whether a target looks as planned, or is the very version that we know."""
-        known = self._targets.get(seen.key)
-        if known is not None and known.uid == seen.uid and known.resource_version == seen.resource_version:
-            return True
-        return self._expected.get(seen.key) == seen.fingerprint
-
-    def keep_body(self, key: TargetKey, body: JsonObject) -> None:
-        """Keep the body of a drifted target for the reconcile that repairs it."""
-        self._drop_body(key)
-        self._bodies[key] = written = packed_json(body)
-        self._bodies_bytes += len(written)
-        while self._bodies_bytes > _BODIES_MAX_BYTES:
-            self._drop_body(next(iter(self._bodies)))
-
-    def take_body(self, key: TargetKey) -> JsonObject | None:
-        """Return the kept body, once."""
-        written = self._drop_body(key)
-        if written is None:
-            return None
-        body: JsonObject = orjson.loads(written)
-        return body
-
-    def _drop_body(self, key: TargetKey) -> bytes | None:
-        written = self._bodies.pop(key, None)
-        self._bodies_bytes -= len(written or b"")
-        return written
 
 
 def is_newer(version: str, known: str) -> bool:

@@ -5,21 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from keybearer.controllers.annotations import APPROVE_PLAN, IMPORT, RELEASE_GUARD, REMOVE_FOREIGN, RENEW, SYNC
 from keybearer.controllers.objects import ObservedObject
 
-__all__ = [
-    "APPROVE_PLAN",
-    "IMPORT",
-    "RELEASE_GUARD",
-    "REMOVE_FOREIGN",
-    "RENEW",
-    "SYNC",
-    "PendingRequest",
-    "pending_request",
-]
+__all__ = ["PendingRequest", "pending_request"]
 
-SYNC, IMPORT, RELEASE_GUARD, APPROVE_PLAN = "sync", "import", "release-guard", "approve-plan"
-RENEW, REMOVE_FOREIGN = "renew", "remove-foreign"
 _BEHAVIORS = (None, "prioritize-source", "prioritize-destination")
 
 

@@ -12,6 +12,7 @@ from keybearer.base.clock import format_instant, parse_instant
 from keybearer.base.durations import DURATION_PATTERN, parse_duration
 
 __all__ = [
+    "DATA_KEY_PATTERN",
     "DNS_SUBDOMAIN_PATTERN",
     "DURATION_MAX",
     "Clipped",
@@ -26,6 +27,9 @@ __all__ = [
 
 DNS_SUBDOMAIN_PATTERN = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
 """RFC 1123 subdomain, as Kubernetes demands of most names (at most 253 characters)."""
+DATA_KEY_PATTERN = r"^[-._a-zA-Z0-9]+$"
+"""A key of a Secret or ConfigMap, which must not be `.` or `..` or begin with `..` either
+(IsConfigMapKey of k8s.io/apimachinery)."""
 
 DURATION_MAX = timedelta(days=365)
 _DURATION_LENGTH_MAX = 8

@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from keybearer.controllers.custom_resource import ResourceModel
-from keybearer.controllers.resource_fields import ObjectName
+from keybearer.controllers.resource_fields import DATA_KEY_PATTERN, ObjectName
 
 __all__ = ["SecretKeyRef"]
 
@@ -18,5 +18,5 @@ class SecretKeyRef(ResourceModel):
     name: Annotated[ObjectName, Field(description="The name of the Secret.")]
     key: Annotated[
         str,
-        Field(min_length=1, max_length=253, pattern=r"^[-._a-zA-Z0-9]+$", description="A key of its data."),
+        Field(min_length=1, max_length=253, pattern=DATA_KEY_PATTERN, description="A key of its data."),
     ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pydantic import JsonValue
+
 from keybearer.client import (
     AnswerTooLong,
     ClientError,
@@ -22,6 +24,8 @@ __all__ = ["describe_failure", "describe_refusal"]
 
 _OTHER_REFUSAL = "ForbiddenError"
 """The service's word for a 403 that no missing right is the reason of, such as a name that is taken."""
+_EXPLAINED = ("bind", "connect")
+"""Actions whose refusal names the command that gives the right."""
 
 
 def describe_failure(
@@ -102,7 +106,9 @@ def describe_refusal(url: str, what: str, error: ClientError | ReconcileError) -
             )
             return SourceFailure("CredentialsRejected", text, passing=False)
         case PermissionDenied() if error.error != _OTHER_REFUSAL:
-            text = f"the identity may not {what}: {error.message}; grant it a role that may"
+            text = f"the identity may not {what}: {error.message}"
+            if not _names_the_command(error.details):
+                text += "; grant it a role that may"
             return SourceFailure("PermissionDenied", text, passing=False)
         case DecodeError():
             text = f"what answers at {url} is not the secrets service: {error}; correct the url"
@@ -114,3 +120,8 @@ def describe_refusal(url: str, what: str, error: ClientError | ReconcileError) -
             return SourceFailure(
                 "ServiceRefused", f"the service can't be asked to {what}: {error}", passing=False
             )
+
+
+def _names_the_command(details: JsonValue) -> bool:
+    denials = details if isinstance(details, list) else []
+    return any(isinstance(one, dict) and one.get("action") in _EXPLAINED for one in denials)

@@ -83,7 +83,7 @@ class ServiceSession:
         self._client = client
         self._bucket = TokenBucket(clock, rate=_RATE_PER_SECOND, burst=_BURST)
         self._many = TokenBucket(clock, rate=_MANY_PER_SECOND, burst=_MANY_BURST)
-        self._abreast = asyncio.Semaphore(_MANY_AT_ONCE)
+        self._many_turns = asyncio.Semaphore(_MANY_AT_ONCE)
         self._breaker = CircuitBreaker(clock, _BREAKER, threshold=_BREAKER_THRESHOLD, rng=rng)
         self._clock = clock
         self._outage: SourceFailure | None = None
@@ -190,7 +190,7 @@ class ServiceSession:
         if held_back is not None:
             raise _as_error(held_back)
         try:
-            async with self._abreast if many else nullcontext():
+            async with self._many_turns if many else nullcontext():
                 outcome = await act(self._client)
         except NotFound:
             self._breaker.succeeded()

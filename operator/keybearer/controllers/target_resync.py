@@ -9,7 +9,8 @@ from keybearer.base.backoff import jittered
 from keybearer.base.logs import get_logger
 from keybearer.controllers.intake import EventIntake
 from keybearer.controllers.json_reading import mapping_of, text_of
-from keybearer.controllers.objects import ObjectStore, ObservedStore, TargetKey, is_newer
+from keybearer.controllers.objects import ObjectStore, TargetKey, is_newer
+from keybearer.controllers.observed_targets import ObservedStore
 from keybearer.controllers.queue import WorkQueue
 from keybearer.controllers.settings import OperatorSettings
 from keybearer.controllers.target.desired import MANAGED_LABEL, TARGET_RESOURCES

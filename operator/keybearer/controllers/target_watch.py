@@ -13,7 +13,8 @@ from typing import Final
 
 from keybearer.controllers.intake import EventIntake
 from keybearer.controllers.json_reading import mapping_of, text_of
-from keybearer.controllers.objects import ObservedStore, TargetKey
+from keybearer.controllers.objects import TargetKey
+from keybearer.controllers.observed_targets import ObservedStore
 from keybearer.controllers.target.desired import MANAGED_LABEL
 from keybearer.kube.connection import Connection
 from keybearer.kube.list_watch import ListWatch

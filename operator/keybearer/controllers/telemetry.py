@@ -11,6 +11,7 @@ from keybearer import __version__
 from keybearer.base.log_subject import log_subject
 from keybearer.base.logs import get_logger
 from keybearer.base.tracing import SpanKind, Tracer
+from keybearer.controllers.annotations import IMPORT, IMPORT_BEHAVIOR, REQUEST
 from keybearer.controllers.call_metrics import CallMetrics
 from keybearer.controllers.certificate_metrics import CertificateMetrics
 from keybearer.controllers.condition_metrics import ConditionMetrics
@@ -20,7 +21,7 @@ from keybearer.controllers.kinds import RESOURCES
 from keybearer.controllers.objects import ObservedObject, TargetKey
 from keybearer.controllers.queue import WorkQueue
 from keybearer.controllers.readiness_metrics import ReadinessMetrics
-from keybearer.controllers.requests import IMPORT, PendingRequest
+from keybearer.controllers.requests import PendingRequest
 from keybearer.controllers.work import Lane, WorkItem
 from keybearer.kube.event_recorder import EventRecorder
 from keybearer.kube.events import EventType, ObjectReference, Occurrence
@@ -251,19 +252,19 @@ class Telemetry:
         """The annotations of a request say something that is none of those that the kind has."""
         if request.kind == IMPORT and IMPORT in requests:
             told = (
-                f"keybearer.dev/import-behavior {(request.import_behavior or '')[:64]!r} is neither "
+                f"{IMPORT_BEHAVIOR} {(request.import_behavior or '')[:64]!r} is neither "
                 "prioritize-source nor prioritize-destination; nothing was imported"
             )
         else:
             told = (
-                f"keybearer.dev/request {request.kind[:64]!r} is none of {', '.join(sorted(requests))}; "
+                f"{REQUEST} {request.kind[:64]!r} is none of {', '.join(sorted(requests))}; "
                 "it was handled as sync"
             )
         self._tell(seen, "Warning", "RequestUnknown", told, action="Reconcile")
 
     def request_refused(self, seen: ObservedObject, request: PendingRequest, why: str) -> None:
         """A request was answered, and what it asks for was not done."""
-        told = f"keybearer.dev/request {request.kind}: {why}"
+        told = f"{REQUEST} {request.kind}: {why}"
         self._tell(seen, "Warning", "RequestRefused", told, action="Reconcile")
 
     def target_retired(self, seen: ObservedObject, key: TargetKey) -> None:

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Annotated
+from typing import Annotated, cast
 
 from pydantic import JsonValue
 
 from keybearer.destinations.app import Answers, App, Issued
 from keybearer.destinations.content import field_of, part_of, says, text_of
-from keybearer.destinations.form import DestinationKind, Place, config_of
+from keybearer.destinations.form import DestinationKind, NamedPlaces, Place, config_of
 from keybearer.destinations.listing import LookUp, Row, Unusable, by_token
 from keybearer.destinations.login import client_credentials, log_in
 from keybearer.destinations.name_rules import NameRules
@@ -28,6 +28,7 @@ from keybearer.wire.base import Confidential
 from keybearer.wire.credentials import Credentials, Method, Uuid, trimmed
 from keybearer.wire.destination_forms import DestinationConfig
 from keybearer.wire.instance_url import InstanceUrl
+from keybearer.wire.key_schema import KeyNaming
 
 __all__ = ["AZURE_KEY_VAULT", "ClientSecretCredentials", "KeyVaultConfig"]
 
@@ -177,12 +178,18 @@ def _same_place(config: DestinationConfig) -> Mapping[str, JsonValue]:
     return {field: str(url).rstrip("/").lower() for field, url in config.where().items()}
 
 
+def _name(config: DestinationConfig, naming: KeyNaming) -> str:
+    host = cast("KeyVaultConfig", config).vault_base_url.partition("://")[2].rstrip("/")
+    return f"{host}/{naming.name_of('*').replace('_', '-')}"
+
+
 AZURE_KEY_VAULT = DestinationKind(
     name="azure-key-vault",
     title="Azure Key Vault",
     app=_APP,
     can_import=True,
     config=config_of(KeyVaultConfig),
+    places=NamedPlaces(form="HOST/NAME", name=_name, knows_case=False),
     place=_same_place,
     traits=lambda _: Traits(
         rules=NameRules(

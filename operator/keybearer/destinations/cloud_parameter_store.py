@@ -8,7 +8,7 @@ One call writes one parameter. Tags are set apart, as a parameter that exists ca
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated
+from typing import Annotated, cast
 
 from pydantic import AfterValidator, JsonValue, StringConstraints
 
@@ -16,7 +16,7 @@ from keybearer.destinations.cloud_app import CLOUD, CloudService
 from keybearer.destinations.cloud_options import CloudOptions, Extras, Region, tags_of
 from keybearer.destinations.cloud_signing import Scope
 from keybearer.destinations.content import says, text_of, text_or_none, version_of
-from keybearer.destinations.form import DestinationKind, Place, config_of
+from keybearer.destinations.form import DestinationKind, NamedPlaces, Place, config_of
 from keybearer.destinations.listing import Listing, LookUp, Row
 from keybearer.destinations.name_rules import NameRules
 from keybearer.destinations.protocol import Outgoing, Present, Traits
@@ -24,7 +24,7 @@ from keybearer.destinations.remote import RemoteAnswer
 from keybearer.destinations.session import Call
 from keybearer.destinations.table import CustomPut, RemoveMany, Table
 from keybearer.wire.destination_forms import DestinationConfig, KeySchema
-from keybearer.wire.key_schema import KEY_PLACEHOLDER
+from keybearer.wire.key_schema import KEY_PLACEHOLDER, KeyNaming
 
 __all__ = ["CLOUD_PARAMETER_STORE", "ParameterStoreConfig", "ParameterStoreOptions"]
 
@@ -188,12 +188,18 @@ def _traits(config: DestinationConfig) -> Traits:
     return Traits(skips_empty=True, rules=rules)
 
 
+def _name(config: DestinationConfig, naming: KeyNaming) -> str:
+    given = cast("ParameterStoreConfig", config)
+    return f"{given.region}{given.path}{naming.name_of('*')}"
+
+
 CLOUD_PARAMETER_STORE = DestinationKind(
     name="cloud-parameter-store",
     title="AWS Parameter Store",
     app=CLOUD,
     can_import=True,
     config=config_of(ParameterStoreConfig),
+    places=NamedPlaces(form="REGION/PATH/NAME", name=_name),
     options=ParameterStoreOptions,
     traits=_traits,
     open=lambda place: _Parameters(place).table(),

@@ -20,7 +20,7 @@ from keybearer.destinations.cloud_options import CloudOptions, Extras, Region, t
 from keybearer.destinations.cloud_signing import Scope
 from keybearer.destinations.content import exact_object, field_of, text_of, text_or_none
 from keybearer.destinations.document import Document, DocumentChange, Found
-from keybearer.destinations.form import DestinationKind, Place, config_of
+from keybearer.destinations.form import DestinationKind, NamedPlaces, Place, config_of
 from keybearer.destinations.listing import Listing, Row
 from keybearer.destinations.name_rules import NameRules
 from keybearer.destinations.protocol import ForeignContentError, Present, Traits
@@ -28,6 +28,7 @@ from keybearer.destinations.remote import RemoteAnswer, RemoteRefusedError, Remo
 from keybearer.destinations.session import Call
 from keybearer.destinations.table import CustomPut, Remove, Table
 from keybearer.wire.destination_forms import DestinationConfig, SyncOptions
+from keybearer.wire.key_schema import KeyNaming
 
 __all__ = ["CLOUD_SECRETS_MANAGER", "ManyToOneConfig", "OneToOneConfig"]
 
@@ -296,12 +297,23 @@ def _open(place: Place) -> Table | Document:
     return _SecretPerKey(place, place.config_as(OneToOneConfig).region).table()
 
 
+def _name(config: DestinationConfig, naming: KeyNaming) -> str:
+    match config:
+        case OneToOneConfig(region=region):
+            return f"{region}/{naming.name_of('*')}"
+        case ManyToOneConfig(region=region, secret_name=name):
+            return f"{region}/{naming.name_of(name)}"
+        case _:
+            raise TypeError(type(config).__name__)
+
+
 CLOUD_SECRETS_MANAGER = DestinationKind(
     name="cloud-secrets-manager",
     title="AWS Secrets Manager",
     app=CLOUD,
     can_import=True,
     config=config_of(OneToOneConfig, ManyToOneConfig, by="mapping_behavior"),
+    places=NamedPlaces(form="REGION/NAME", name=_name),
     options=CloudOptions,
     agree=_agree,
     traits=_traits,

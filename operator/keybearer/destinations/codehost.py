@@ -14,7 +14,7 @@ from pydantic import Field, JsonValue, ValidationInfo, field_validator, model_va
 
 from keybearer.destinations.codehost_app import CODEHOST_APP
 from keybearer.destinations.content import field_of, text_of, version_of
-from keybearer.destinations.form import DestinationKind, Place, config_of
+from keybearer.destinations.form import DestinationKind, NamedPlaces, Place, config_of
 from keybearer.destinations.listing import Row, by_number
 from keybearer.destinations.name_rules import NameRules
 from keybearer.destinations.protocol import Outgoing, Present, Traits
@@ -25,6 +25,7 @@ from keybearer.pki.errors import MalformedError
 from keybearer.pki.sealed_box import sealed
 from keybearer.wire.base import WHOLE
 from keybearer.wire.destination_forms import HOW_WRITTEN, DestinationConfig
+from keybearer.wire.key_schema import KeyNaming
 from keybearer.wire.strict import NonEmpty
 
 __all__ = ["CODEHOST", "OrganizationConfig", "RepositoryConfig", "RepositoryEnvironmentConfig"]
@@ -156,12 +157,27 @@ def _traits(config: DestinationConfig) -> Traits:
     return Traits(has_readable_values=False, names_max=names_max, folds_case=True, rules=_NAMES)
 
 
+def _name(config: DestinationConfig, _: KeyNaming) -> str:
+    match config:
+        case OrganizationConfig(org=org):
+            return org
+        case RepositoryConfig(owner=owner, repo=repo):
+            return f"{owner}/{repo}"
+        case RepositoryEnvironmentConfig(owner=owner, repo=repo, env=env):
+            return f"{owner}/{repo}/{env}"
+        case _:
+            raise TypeError(type(config).__name__)
+
+
 CODEHOST = DestinationKind(
     name="codehost",
     title="GitHub",
     app=CODEHOST_APP,
     can_import=False,
     config=config_of(OrganizationConfig, RepositoryConfig, RepositoryEnvironmentConfig, by="scope"),
+    places=NamedPlaces(
+        form="ORGANIZATION, OWNER/REPOSITORY or OWNER/REPOSITORY/ENVIRONMENT", name=_name, knows_case=False
+    ),
     place=_same_place,
     traits=_traits,
     open=_table,

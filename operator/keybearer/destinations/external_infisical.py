@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Annotated
+from typing import Annotated, cast
 from urllib.parse import urlencode
 
 from pydantic import JsonValue
 
 from keybearer.destinations.app import Answers, App, Issued
 from keybearer.destinations.content import field_of, text_of, text_or_none, version_of
-from keybearer.destinations.form import DestinationKind, Place, config_of
+from keybearer.destinations.form import DestinationKind, NamedPlaces, Place, config_of
 from keybearer.destinations.listing import Listing, Row
 from keybearer.destinations.login import log_in
 from keybearer.destinations.protocol import Outgoing, Present
@@ -26,6 +26,7 @@ from keybearer.wire.base import Confidential
 from keybearer.wire.credentials import Credentials, Method, Uuid, trimmed
 from keybearer.wire.destination_forms import DestinationConfig
 from keybearer.wire.instance_url import InstanceUrl
+from keybearer.wire.key_schema import KeyNaming
 from keybearer.wire.limits import ENVIRONMENT_SLUG_MAX, FOLDER_PATH_MAX
 
 __all__ = ["EXTERNAL_INFISICAL", "ExternalInfisicalConfig", "MachineIdentityCredentials"]
@@ -167,11 +168,17 @@ def _row(secret: JsonValue) -> Row | None:
     return Row(text_of(secret, "secretKey"), Present(value, version_of(secret, "version")))
 
 
+def _name(config: DestinationConfig, _: KeyNaming) -> str:
+    given = cast("ExternalInfisicalConfig", config)
+    return f"{given.project_id}/{given.environment}/{given.secret_path.strip('/')}".rstrip("/")
+
+
 EXTERNAL_INFISICAL = DestinationKind(
     name="external-infisical",
     title="Infisical",
     app=_APP,
     can_import=True,
     config=config_of(ExternalInfisicalConfig),
+    places=NamedPlaces(form="PROJECT/ENVIRONMENT/FOLDER", name=_name),
     open=lambda place: _Folder(place).table(),
 )

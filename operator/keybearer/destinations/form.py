@@ -23,7 +23,7 @@ from keybearer.destinations.table import Table
 from keybearer.wire.destination_forms import DestinationConfig, SyncOptions
 from keybearer.wire.key_schema import KeyNaming
 
-__all__ = ["DestinationKind", "Place", "UnbuiltDestination", "config_of"]
+__all__ = ["DestinationKind", "NamedPlaces", "Place", "UnbuiltDestination", "config_of"]
 
 _C = TypeVar("_C", bound=DestinationConfig)
 _O = TypeVar("_O", bound=SyncOptions)
@@ -76,6 +76,22 @@ def _agree(_config: DestinationConfig, _options: SyncOptions) -> None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class NamedPlaces:
+    """Places of a destination by one text each, so that a connection can be limited to some of them.
+
+    Attributes:
+        form: of such a text, for people: "MOUNT/PATH".
+        name: the text for a configuration. Where keys are names of their own, `*` stands for each key in it. No key
+            holds a slash, so a pattern that matches the text matches every name that is written.
+        knows_case: whether texts that differ in case alone are different places.
+    """
+
+    form: str
+    name: Callable[[DestinationConfig, KeyNaming], str]
+    knows_case: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DestinationKind:
     """A destination.
 
@@ -88,6 +104,7 @@ class DestinationKind:
         config: validates `destinationConfig`; a union of models where a field selects the shape.
         options: validates `syncOptions`.
         place: what of a configuration tells one place from another; two syncs with equal places share it.
+        places: how connections are limited to some of its places; None where they can't be.
         agree: raises ValueError where a configuration and options that are each right don't go together.
         traits: what kind of place a configuration names.
         open: what the engine runs, or where neither form fits, a destination of its own.
@@ -101,6 +118,7 @@ class DestinationKind:
     config: TypeAdapter[DestinationConfig]
     options: type[SyncOptions] = SyncOptions
     place: Callable[[DestinationConfig], Mapping[str, JsonValue]] = DestinationConfig.where
+    places: NamedPlaces | None = None
     agree: Callable[[DestinationConfig, SyncOptions], None] = _agree
     traits: Callable[[DestinationConfig], Traits] = lambda _: Traits()
     open: Callable[[Place], Table | Document | Destination]

@@ -16,7 +16,7 @@ from pydantic import JsonValue, StringConstraints, model_validator
 
 from keybearer.destinations.app import Answers, App, Issued, proves_its_token
 from keybearer.destinations.content import field_of, part_of, says, text_of
-from keybearer.destinations.form import DestinationKind, Place, config_of
+from keybearer.destinations.form import DestinationKind, NamedPlaces, Place, config_of
 from keybearer.destinations.listing import LookUp, Row, by_token
 from keybearer.destinations.login import log_in, signed_claims
 from keybearer.destinations.name_rules import NameRules
@@ -27,6 +27,7 @@ from keybearer.destinations.table import Preparation, Put, Remove, Table
 from keybearer.wire.base import Confidential
 from keybearer.wire.credentials import Credentials, Method, trimmed
 from keybearer.wire.destination_forms import HOW_WRITTEN, DestinationConfig
+from keybearer.wire.key_schema import KeyNaming
 from keybearer.wire.strict import EmptyIsAbsent
 
 __all__ = [
@@ -256,12 +257,23 @@ def _latest(_: str, answer: RemoteAnswer) -> Present:
         raise RemoteUnavailableError("Google answers with a value that isn't written in base64") from None
 
 
+def _name(config: DestinationConfig, naming: KeyNaming) -> str:
+    match config:
+        case GlobalConfig(project_id=project):
+            return f"{project}/{naming.name_of('*')}"
+        case RegionConfig(project_id=project, location_id=location):
+            return f"{project}/{location}/{naming.name_of('*')}"
+        case _:
+            raise TypeError(type(config).__name__)
+
+
 GCP_SECRET_MANAGER = DestinationKind(
     name="gcp-secret-manager",
     title="GCP Secret Manager",
     app=_APP,
     can_import=True,
     config=config_of(GlobalConfig, RegionConfig, by="scope"),
+    places=NamedPlaces(form="PROJECT/NAME or PROJECT/LOCATION/NAME", name=_name),
     traits=lambda _: Traits(
         skips_empty=True,
         rules=NameRules(

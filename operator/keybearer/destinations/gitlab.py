@@ -13,7 +13,7 @@ from pydantic import BeforeValidator, JsonValue, StringConstraints
 
 from keybearer.destinations.app import Answers, App, checked_by, in_header
 from keybearer.destinations.content import field_of, says, text_of, text_or_none
-from keybearer.destinations.form import DestinationKind, Place, config_of
+from keybearer.destinations.form import DestinationKind, NamedPlaces, Place, config_of
 from keybearer.destinations.listing import Row, by_number
 from keybearer.destinations.name_rules import NameRules
 from keybearer.destinations.protocol import Outgoing, Present, Traits
@@ -24,6 +24,7 @@ from keybearer.wire.base import Flag
 from keybearer.wire.credentials import Credentials, Method, Token
 from keybearer.wire.destination_forms import HOW_WRITTEN, DestinationConfig
 from keybearer.wire.instance_url import InstanceUrl
+from keybearer.wire.key_schema import KeyNaming
 from keybearer.wire.strict import EmptyIsAbsent, NonEmpty
 
 __all__ = ["GITLAB", "AccessTokenCredentials", "GroupConfig", "ProjectConfig"]
@@ -189,12 +190,23 @@ def _table(place: Place) -> Table:
     )
 
 
+def _name(config: DestinationConfig, _: KeyNaming) -> str:
+    match config:
+        case ProjectConfig(project_id=project):
+            return f"projects/{project}"
+        case GroupConfig(group_id=group):
+            return f"groups/{group}"
+        case _:
+            raise TypeError(type(config).__name__)
+
+
 GITLAB = DestinationKind(
     name="gitlab",
     title="GitLab",
     app=_APP,
     can_import=False,
     config=config_of(ProjectConfig, GroupConfig, by="scope"),
+    places=NamedPlaces(form="projects/PROJECT or groups/GROUP", name=_name, knows_case=False),
     traits=_traits,
     open=_table,
 )

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Annotated
+from typing import Annotated, cast
 
 from pydantic import AfterValidator, JsonValue, StringConstraints
 
 from keybearer.destinations.app import Answers, App, Issued, checked_by, in_header
 from keybearer.destinations.content import exact_object, field_of, says
 from keybearer.destinations.document import Document, DocumentChange, Found
-from keybearer.destinations.form import DestinationKind, Place, config_of
+from keybearer.destinations.form import DestinationKind, NamedPlaces, Place, config_of
 from keybearer.destinations.login import log_in
 from keybearer.destinations.remote import (
     RemoteAnswer,
@@ -31,6 +31,7 @@ from keybearer.wire.base import Confidential
 from keybearer.wire.credentials import Credentials, Method, trimmed
 from keybearer.wire.destination_forms import DestinationConfig
 from keybearer.wire.instance_url import InstanceUrl
+from keybearer.wire.key_schema import KeyNaming
 from keybearer.wire.strict import EmptyIsAbsent
 
 __all__ = ["HASHICORP_VAULT", "AccessTokenCredentials", "AppRoleCredentials", "VaultConfig"]
@@ -299,11 +300,17 @@ def _quoted(path: str) -> str:
     return "/".join(map(segment, path.split("/")))
 
 
+def _name(config: DestinationConfig, _: KeyNaming) -> str:
+    given = cast("VaultConfig", config)
+    return f"{given.mount}/{given.path}"
+
+
 HASHICORP_VAULT = DestinationKind(
     name="hashicorp-vault",
     title="Hashicorp Vault",
     app=_APP,
     can_import=True,
     config=config_of(VaultConfig),
+    places=NamedPlaces(form="MOUNT/PATH", name=_name),
     open=lambda place: _Secret(place).document(),
 )

@@ -10,6 +10,8 @@ from keybearer.base.ids import IdentityId, OrganizationId, ProjectId
 from keybearer.domain.errors import Denial, ForbiddenError
 
 __all__ = [
+    "NEEDS_READ",
+    "ONLY_SUBJECT",
     "Action",
     "ActorKind",
     "OrganizationRole",
@@ -54,6 +56,8 @@ class Action(StrEnum):
     REVOKE = "revoke"
     READ_PRIVATE_KEY = "read-private-key"
     APPROVE = "approve"
+    CONNECT = "connect"
+    BIND = "bind"
 
 
 class Subject(StrEnum):
@@ -110,10 +114,16 @@ class Where:
     path: str
 
 
+ONLY_SUBJECT = {Action.READ_VALUE: Subject.SECRETS, Action.CONNECT: Subject.APP_CONNECTIONS}
+"""Actions of grants that are done to one subject alone."""
+NEEDS_READ = frozenset(ONLY_SUBJECT)
+"""Actions that nobody may do who may not read the subject."""
 _READ = frozenset({Action.READ})
 _READ_VALUES = frozenset({Action.READ, Action.READ_VALUE})
 _MANAGE = frozenset({Action.READ, Action.CREATE, Action.EDIT, Action.DELETE})
 _MANAGE_VALUES = _MANAGE | {Action.READ_VALUE}  # only secrets have values
+_CONNECT = _READ | {Action.CONNECT}  # a sync over it acts with its credentials, which nobody can read
+_MANAGE_CONNECTIONS = _MANAGE | _CONNECT
 _USE_CERTIFICATES: dict[Subject, frozenset[Action]] = {
     Subject.CERTIFICATE_PROFILES: _MANAGE,
     Subject.CERTIFICATE_APPLICATIONS: _MANAGE,
@@ -122,7 +132,7 @@ _USE_CERTIFICATES: dict[Subject, frozenset[Action]] = {
 }
 _GOVERN_CERTIFICATES: dict[Subject, frozenset[Action]] = {
     Subject.CERTIFICATE_AUTHORITIES: _MANAGE,
-    Subject.CERTIFICATE_POLICIES: _MANAGE,
+    Subject.CERTIFICATE_POLICIES: _MANAGE | {Action.BIND},  # have a profile issue by it
     Subject.CERTIFICATE_APPROVALS: _MANAGE | {Action.APPROVE},
     # What is issued for one is held against no policy: it is what its subscriber says.
     Subject.PKI_SUBSCRIBERS: _MANAGE | {Action.ISSUE},
@@ -131,6 +141,7 @@ _RULES: dict[ProjectRole, dict[Subject, frozenset[Action]]] = {
     ProjectRole.ADMIN: {
         **dict.fromkeys(Subject, _MANAGE),
         Subject.SECRETS: _MANAGE_VALUES,
+        Subject.APP_CONNECTIONS: _MANAGE_CONNECTIONS,
         **_USE_CERTIFICATES,
         **_GOVERN_CERTIFICATES,
     },
@@ -142,7 +153,7 @@ _RULES: dict[ProjectRole, dict[Subject, frozenset[Action]]] = {
         Subject.TAGS: _MANAGE,
         Subject.PROJECT: _READ,
         Subject.MEMBERS: _READ,
-        Subject.APP_CONNECTIONS: _READ,
+        Subject.APP_CONNECTIONS: _CONNECT,
         Subject.SECRET_SYNCS: _MANAGE,
         **_USE_CERTIFICATES,
         # Who changes these decides what everybody else may be issued.
@@ -165,10 +176,10 @@ _RULES: dict[ProjectRole, dict[Subject, frozenset[Action]]] = {
 }
 _KNOWN_ROLES = frozenset(ProjectRole)
 _ORGANIZATION_RULES: dict[OrganizationRole, dict[Subject, frozenset[Action]]] = {
-    OrganizationRole.ADMIN: dict.fromkeys(Subject, _MANAGE),
+    OrganizationRole.ADMIN: {**dict.fromkeys(Subject, _MANAGE), Subject.APP_CONNECTIONS: _MANAGE_CONNECTIONS},
     OrganizationRole.MEMBER: {
         Subject.PROJECT: frozenset({Action.READ, Action.CREATE}),
-        Subject.APP_CONNECTIONS: _READ,  # who may use a connection sees it; nobody sees what is secret of it
+        Subject.APP_CONNECTIONS: _READ,  # seen, to know what leads where; nobody sees what is secret of it
     },
     OrganizationRole.NO_ACCESS: {},
 }

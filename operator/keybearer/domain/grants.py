@@ -12,7 +12,7 @@ from keybearer.base.clock import Clock
 from keybearer.base.ids import EnvironmentSlug, IdentityId, new_uuid
 from keybearer.domain.access import ProjectAccess, ProjectRef, open_project
 from keybearer.domain.audit import EventType, audited
-from keybearer.domain.authorization import Action, Principal, Subject
+from keybearer.domain.authorization import ONLY_SUBJECT, Action, Principal, Subject
 from keybearer.domain.errors import InvalidError, NotFoundError
 from keybearer.domain.path_patterns import new_pattern
 from keybearer.domain.permissions import ANY_ENVIRONMENT, Effect, require_may_give, rule_of
@@ -237,10 +237,9 @@ def _require_sensible(grant: Grant) -> None:
             f"{placeless[0]} has no place in a project: grant it for the environment "
             f"'{ANY_ENVIRONMENT}' and the path '/**', apart from what has"
         )
-    if Action.READ_VALUE in rule.actions and Subject.SECRETS not in rule.subjects:
-        raise InvalidError(
-            f"Only secrets have values: {Action.READ_VALUE} needs the subject {Subject.SECRETS}"
-        )
+    for action, subject in ONLY_SUBJECT.items():
+        if action in rule.actions and subject not in rule.subjects:
+            raise InvalidError(f"{action} is an action on {subject} alone: it needs the subject {subject}")
 
 
 def _require_own(access: ProjectAccess, grant: Grant, effect: Effect) -> None:

@@ -1,7 +1,7 @@
 """What one principal may do in one project: the rules of its roles, and its grants for parts of the project.
 
 A deny wins over everything. What no role and no grant allows is not allowed. Whoever may not read may not read
-values either.
+values or use connections either.
 """
 
 from __future__ import annotations
@@ -13,7 +13,15 @@ from enum import StrEnum
 from functools import cache
 
 from keybearer.base.ids import ProjectId
-from keybearer.domain.authorization import Action, Subject, Where, allows, denied
+from keybearer.domain.authorization import (
+    NEEDS_READ,
+    ONLY_SUBJECT,
+    Action,
+    Subject,
+    Where,
+    allows,
+    denied,
+)
 from keybearer.domain.errors import Denial, ForbiddenError
 from keybearer.domain.path_patterns import PathPattern, parse_pattern
 from keybearer.store.grants import Grant
@@ -92,7 +100,7 @@ class Permissions:
 
     def allows(self, action: Action, subject: Subject, where: Where | None = None) -> bool:
         """Return whether it is allowed at the place; without one, in the whole project."""
-        if action is Action.READ_VALUE and not self.allows(Action.READ, subject, where):
+        if action in NEEDS_READ and not self.allows(Action.READ, subject, where):
             return False
         if self._denied(action, subject, where):
             return False
@@ -189,14 +197,14 @@ class Permissions:
 
     def may_give(self, rule: Rule) -> bool:
         """Return whether all that the rule speaks of is allowed to this principal, wherever it holds."""
-        if Action.READ_VALUE in rule.actions:
-            # Values that the giver may not even read the names of are none of its to give.
+        if not NEEDS_READ.isdisjoint(rule.actions):
+            # What the giver may not even see is not the giver's to give.
             rule = replace(rule, actions=rule.actions | {Action.READ})
         if not all(
             allows(self.roles, action, subject)
             for subject in rule.subjects
             for action in rule.actions
-            if action is not Action.READ_VALUE or subject is Subject.SECRETS  # nothing else has values
+            if ONLY_SUBJECT.get(action, subject) is subject
         ):
             return False
         return not any(mine.effect is Effect.DENY and mine.may_overlap(rule) for mine in self.rules)

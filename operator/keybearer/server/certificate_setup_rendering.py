@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from keybearer.base.certificate_terms import EnrollmentType
 from keybearer.domain.certificates.applications import AttachedView
 from keybearer.domain.certificates.authority_requests import AuthorityView
+from keybearer.domain.certificates.policy_binding import Binding
 from keybearer.domain.certificates.profile_requests import ProfileDetail, ProfileView
 from keybearer.store.certificate_applications import CertificateApplication
 from keybearer.store.certificate_authorities import AuthorityCertificate, CertificateAuthority
@@ -20,6 +21,7 @@ __all__ = [
     "authority_certificate_json",
     "authority_item_json",
     "authority_json",
+    "binding_json",
     "enrollment_json",
     "enrollments_json",
     "policy_json",
@@ -28,6 +30,11 @@ __all__ = [
 ]
 
 Json = dict[str, object]
+
+
+def binding_json(binding: Binding) -> Json:
+    """Return who has profiles issue by a policy, and the authorities that sign by it alone."""
+    return {"profilesBoundBy": binding.profiles_bound_by, "caIds": list(binding.authority_ids)}
 
 
 def policy_json(policy: CertificatePolicy) -> Json:

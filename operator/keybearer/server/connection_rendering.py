@@ -12,7 +12,7 @@ from keybearer.store.records import Project
 from keybearer.wire.base import write_instant
 from keybearer.wire.vocabulary import Vocabulary
 
-__all__ = ["available_connection_json", "connection_json", "option_json", "usage_json"]
+__all__ = ["allowed_use_json", "available_connection_json", "connection_json", "option_json", "usage_json"]
 
 Json = dict[str, object]
 
@@ -48,6 +48,15 @@ def connection_json(view: AppConnectionView, words: Vocabulary) -> Json:
 def available_connection_json(connection: AppConnection, words: Vocabulary) -> Json:
     """Return what is told of a connection to whoever may use it."""
     return {"app": words.app(connection.app), "name": connection.name, "id": connection.id}
+
+
+def allowed_use_json(connection: AppConnection) -> Json:
+    """Return which projects may use a connection, and for which places; null where it doesn't say."""
+    projects, places = connection.allowed_project_ids, connection.allowed_places
+    return {
+        "projectIds": None if projects is None else list(projects),
+        "places": None if places is None else list(places),
+    }
 
 
 def option_json(app: App) -> Json:

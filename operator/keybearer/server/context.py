@@ -32,6 +32,7 @@ from keybearer.domain.certificates.issuance import Issuance
 from keybearer.domain.certificates.key_work import KeyWork
 from keybearer.domain.certificates.lifecycle import CertificateLifecycle
 from keybearer.domain.certificates.pointers import PublicPlaces
+from keybearer.domain.certificates.policy_binding import PolicyBinding
 from keybearer.domain.certificates.policy_service import CertificatePolicies
 from keybearer.domain.certificates.profile_certificates import ProfileCertificates
 from keybearer.domain.certificates.profiles import CertificateProfiles
@@ -43,6 +44,7 @@ from keybearer.domain.certificates.status_answers import StatusAnswers
 from keybearer.domain.certificates.status_signers import StatusSigners
 from keybearer.domain.certificates.subscriber_issuance import SubscriberIssuance
 from keybearer.domain.certificates.subscribers import PkiSubscribers
+from keybearer.domain.connections.allowing import AllowedUse
 from keybearer.domain.connections.proving import Proving
 from keybearer.domain.connections.rotation import ConnectionRotation
 from keybearer.domain.connections.service import AppConnections
@@ -141,6 +143,7 @@ class ServiceContext:
     audit_list: AuditList
     key_rotation: KeyRotation
     app_connections: AppConnections
+    allowed_use: AllowedUse
     connection_rotation: ConnectionRotation
     certificate_authorities: CertificateAuthorities
     acme_authorities: AcmeAuthorities
@@ -148,6 +151,7 @@ class ServiceContext:
     acme_engine: AcmeEngine
     authority_certificates: AuthorityCertificates
     certificate_policies: CertificatePolicies
+    policy_binding: PolicyBinding
     certificate_profiles: CertificateProfiles
     profile_certificates: ProfileCertificates
     authority_revocation: AuthorityRevocation
@@ -246,6 +250,7 @@ def build_context(
         audit_list=AuditList(database, audit),
         key_rotation=KeyRotation(database, root_key, clock),
         app_connections=app_connections,
+        allowed_use=AllowedUse(database, catalogue, clock),
         connection_rotation=ConnectionRotation(database, catalogue, app_connections, proving, clock),
         certificate_authorities=CertificateAuthorities(database, key_work, clock),
         acme_authorities=AcmeAuthorities(database, acme, clock),
@@ -253,6 +258,7 @@ def build_context(
         acme_engine=AcmeEngine(database, acme, finishing, clock),
         authority_certificates=AuthorityCertificates(database, key_work, signing, places, clock),
         certificate_policies=CertificatePolicies(database, clock),
+        policy_binding=PolicyBinding(database, clock),
         certificate_profiles=CertificateProfiles(database, clock),
         profile_certificates=ProfileCertificates(database, audit, clock),
         authority_revocation=AuthorityRevocation(database, clock),

@@ -62,7 +62,7 @@ def owner_json(owner: SyncOwner) -> Json:
         "id": owner.id,
         "name": owner.name,
         "kind": owner.kind,
-        "canReadSource": owner.message is None,
+        "canReadSource": owner.can_read,
         "message": owner.message,
     }
 

@@ -45,6 +45,9 @@ class AppConnection:
         credentials_hash: changes with every write by a person or rotation.
         rotation_interval_days: with hour and minute (UTC) of the day; None where it was never set.
         rotation_status: `success` or `failed` of the last rotation; None before the first.
+        allowed_project_ids: the projects that may use one of the organization. None: each one, but only by who may
+            connect in the organization.
+        allowed_places: patterns of the places that syncs over it may write to; None for every place.
     """
 
     id: str
@@ -66,6 +69,8 @@ class AppConnection:
     next_rotation_at: datetime | None
     created_at: datetime
     updated_at: datetime
+    allowed_project_ids: tuple[str, ...] | None = None
+    allowed_places: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,6 +41,7 @@ class CertificateAuthority:
         status: a word of `AuthorityStatus`.
         configuration: what was asked for, in the wire's spelling.
         certificate_id: of the certificate it signs with at present; None before the first.
+        policy_id: the only policy by whose profiles it signs; None if it signs by any, and what no profile asks for.
     """
 
     id: str
@@ -53,6 +54,7 @@ class CertificateAuthority:
     certificate_id: str | None
     created_at: datetime
     updated_at: datetime
+    policy_id: str | None = None
 
     @property
     def is_internal(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any
@@ -11,8 +11,10 @@ from pydantic import JsonValue
 from sqlalchemy import delete, func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from keybearer.base.certificate_terms import BoundBy
 from keybearer.base.ids import ProjectId
 from keybearer.store.columns import select_record
+from keybearer.store.tables.certificate_authorities import CertificateAuthorityRow
 from keybearer.store.tables.certificate_profiles import CertificatePolicyRow, CertificateProfileRow
 
 __all__ = ["CertificatePolicies", "CertificatePolicy"]
@@ -20,7 +22,12 @@ __all__ = ["CertificatePolicies", "CertificatePolicy"]
 
 @dataclass(frozen=True, slots=True)
 class CertificatePolicy:
-    """A policy; `rules` in the wire's spelling, what was left out isn't there."""
+    """A policy.
+
+    Attributes:
+        rules: in the wire's spelling; what was left out isn't there.
+        profiles_bound_by: who has profiles issue by it, a word of `BoundBy`.
+    """
 
     id: str
     project_id: ProjectId
@@ -29,6 +36,7 @@ class CertificatePolicy:
     rules: Mapping[str, JsonValue]
     created_at: datetime
     updated_at: datetime
+    profiles_bound_by: str = BoundBy.ADMINS
 
 
 _POLICIES = select_record(CertificatePolicyRow, CertificatePolicy)
@@ -89,6 +97,22 @@ class CertificatePolicies:
         row = CertificateProfileRow
         statement = select(row.id).where(row.policy_id == policy_id).limit(1)
         return (await self._connection.execute(statement)).first() is not None
+
+    async def authorities_of(self, policy_id: str) -> list[str]:
+        """Return the ids of the authorities that sign by this policy alone, oldest first."""
+        row = CertificateAuthorityRow
+        statement = select(row.id).where(row.policy_id == policy_id).order_by(row.created_at, row.id)
+        return list((await self._connection.execute(statement)).scalars())
+
+    async def set_authorities(self, policy_id: str, authority_ids: Collection[str]) -> None:
+        """Have these authorities, and no others, sign by this policy alone."""
+        row = CertificateAuthorityRow
+        await self._connection.execute(
+            update(row).where(row.policy_id == policy_id, row.id.not_in(authority_ids)).values(policy_id=None)
+        )
+        await self._connection.execute(
+            update(row).where(row.id.in_(authority_ids)).values(policy_id=policy_id)
+        )
 
     async def delete(self, policy_id: str) -> None:
         """Remove the policy; none that a profile uses."""

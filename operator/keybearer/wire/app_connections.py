@@ -9,6 +9,7 @@ import functools
 import operator
 from collections.abc import Callable, Iterable, Mapping
 from typing import Annotated, Any, Literal
+from uuid import UUID
 
 from pydantic import (
     BaseModel,
@@ -25,12 +26,17 @@ from keybearer.wire.credentials import Credentials, DescribedApp, Method
 from keybearer.wire.limits import (
     APP_CONNECTION_DESCRIPTION_MAX,
     APP_CONNECTION_NAME_MAX,
+    CONNECTION_PLACE_MAX,
+    CONNECTION_PLACES_MAX,
+    CONNECTION_PROJECTS_MAX,
     ROTATION_INTERVAL_MAX_DAYS,
 )
 from keybearer.wire.slugs import slug_rule, slug_schema
 from keybearer.wire.strict import NonEmpty
 
 __all__ = [
+    "AllowedUse",
+    "AllowedUseAnswer",
     "AppConnection",
     "AppConnectionAnswer",
     "AppConnectionList",
@@ -41,6 +47,7 @@ __all__ = [
     "AppConnectionUsage",
     "AvailableAppConnection",
     "AvailableAppConnectionList",
+    "ChangeAllowedUse",
     "CreateAppConnection",
     "RotateAtUtc",
     "RotationTerms",
@@ -50,6 +57,7 @@ __all__ = [
 ]
 
 _Name = Annotated[str, slug_rule("name", APP_CONNECTION_NAME_MAX), slug_schema(APP_CONNECTION_NAME_MAX)]
+_PlacePattern = Annotated[str, Field(min_length=1, max_length=CONNECTION_PLACE_MAX)]
 _Description = Annotated[str, Field(max_length=APP_CONNECTION_DESCRIPTION_MAX)]
 
 
@@ -295,6 +303,31 @@ class AppConnectionUsage(WireModel):
     """`{projects}`: where a connection is used, and by what."""
 
     projects: list[_UsingProject]
+
+
+class ChangeAllowedUse(WireModel):
+    """PATCH /api/v1/app-connections/{app}/{connectionId}/allowed-use: what is absent stays.
+
+    Attributes:
+        project_ids: that may use a connection of the organization. Null: each, by admins of the organization.
+        places: patterns of places that syncs may write to; `*` is within a name, `**` any depth. Null: each.
+    """
+
+    project_ids: Annotated[list[UUID], Field(max_length=CONNECTION_PROJECTS_MAX)] | None = None
+    places: Annotated[list[_PlacePattern], Field(max_length=CONNECTION_PLACES_MAX)] | None = None
+
+
+class AllowedUse(WireModel):
+    """Which projects may use a connection, and for which places; an addition to interface.md."""
+
+    project_ids: list[UUID] | None
+    places: list[str] | None
+
+
+class AllowedUseAnswer(WireModel):
+    """`{allowedUse}`."""
+
+    allowed_use: AllowedUse
 
 
 class AppConnectionQuery(WireModel):

@@ -26,6 +26,9 @@ __all__ = [
     "CERTIFICATE_SUBJECT_TEXT_MAX",
     "CERTIFICATE_TTL_MAX",
     "CERTIFICATE_USAGES_MAX",
+    "CONNECTION_PLACES_MAX",
+    "CONNECTION_PLACE_MAX",
+    "CONNECTION_PROJECTS_MAX",
     "DESCRIPTION_MAX",
     "ENVIRONMENT_SLUG_MAX",
     "EVENT_REGISTRATIONS_MAX",
@@ -46,6 +49,7 @@ __all__ = [
     "PASSWORD_MIN",
     "PATTERN_ANY_DEPTH_MAX",
     "PATTERN_STARS_MAX",
+    "POLICY_AUTHORITIES_MAX",
     "PROJECT_NAME_MAX",
     "PROJECT_SLUG_MAX",
     "PROJECT_SLUG_MIN",
@@ -122,6 +126,10 @@ FOLDER_NAME_MAX = 255
 FOLDER_PATH_MAX = 2048
 FOLDER_DEPTH_MAX = 64
 """Names of one path."""
+CONNECTION_PROJECTS_MAX, CONNECTION_PLACES_MAX, CONNECTION_PLACE_MAX = 1000, 100, 1024
+"""Projects that a connection names, patterns of places, and the length of a pattern."""
+POLICY_AUTHORITIES_MAX = 100
+"""Authorities that sign by one certificate policy alone."""
 PATTERN_ANY_DEPTH_MAX = 8
 """How often `**` stands in the path of a grant."""
 PATTERN_STARS_MAX = 16

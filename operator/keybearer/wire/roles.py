@@ -19,4 +19,4 @@ GrantSubject = Literal[
     "app-connections",
     "secret-syncs",
 ]
-GrantAction = Literal["read", "read-value", "create", "edit", "delete"]
+GrantAction = Literal["read", "read-value", "create", "edit", "delete", "connect"]

@@ -223,7 +223,7 @@ class SyncOwner(WireModel):
     Attributes:
         id: null where nobody knows the owner any more.
         name, kind: null where the owner is gone.
-        message: what is missing if the owner may not read all of the source.
+        message: what is missing if the owner may not read all of the source, or not use the connection.
     """
 
     id: UUID | None

@@ -233,6 +233,8 @@ def test_nobody_goes_around_an_approval_by_another_profile(house: IssuingHouse, 
     }
     elsewhere = house.authority()
     policy = house.approval_policy()
+    binding = f"{PKI}/certificate-policies/{house.policy_id}/binding"
+    house.client.json("PATCH", binding, json={"profilesBoundBy": "members"})
     assert "need approval" in requester.json("POST", profiles, json=wanted, status=403)["message"]
     other = requester.json("POST", profiles, json={**wanted, "caId": elsewhere})["certificateProfile"]["id"]
     for method, path, body in (

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
@@ -40,6 +41,10 @@ AREAS = {
 LIMITS = tuple(limit for area in AREAS.values() for limit in area)
 # Limits that no single field has, and which test has them.
 ELSEWHERE = {
+    "CONNECTION_PROJECTS_MAX": "test_what_connections_and_policies_name_is_bounded",
+    "CONNECTION_PLACES_MAX": "test_what_connections_and_policies_name_is_bounded",
+    "CONNECTION_PLACE_MAX": "test_what_connections_and_policies_name_is_bounded",
+    "POLICY_AUTHORITIES_MAX": "test_what_connections_and_policies_name_is_bounded",
     "REQUEST_BODY_MAX_BYTES": "test_a_request_body_is_bounded",
     "OPEN_BODY_MAX_BYTES": "test_a_body_that_anybody_may_send_is_bounded",
     "REQUEST_HEAD_MAX_BYTES": "test_a_head_is_bounded_to_the_byte (server/test_bounded_protocol.py)",
@@ -70,6 +75,10 @@ OPEN_ROUTES = (
 )
 # Fields that the admin's requests don't reach, and which test has them.
 OTHER_FIELDS = {
+    ("projectIds", 1000): "test_what_connections_and_policies_name_is_bounded",
+    ("places", 100): "test_what_connections_and_policies_name_is_bounded",
+    ("places", 1024): "test_what_connections_and_policies_name_is_bounded",
+    ("caIds", 100): "test_what_connections_and_policies_name_is_bounded",
     ("currentPassword", 1024): "test_a_changed_password_is_bounded",
     ("newPassword", 256): "test_a_changed_password_is_bounded",
     ("newSecretName", 512): "test_a_name_in_a_path_is_counted_in_characters",
@@ -164,6 +173,25 @@ def test_every_bound_of_the_document_is_tested(service: Service) -> None:
     tested = {(limit.field, limit.high or 0) for limit in LIMITS}
     missing = {(name, high) for name, _, high in asked} - tested - OTHER_FIELDS.keys()
     assert missing == set()
+
+
+def test_what_connections_and_policies_name_is_bounded(service: Service) -> None:
+    admin, unknown = service.admin_client(), str(uuid4())
+    use = f"/api/v1/app-connections/cloud/{unknown}/allowed-use"
+    binding = f"/api/v1/cert-manager/certificate-policies/{unknown}/binding"
+    for path, field, one, most in (
+        (use, "projectIds", unknown, limits.CONNECTION_PROJECTS_MAX),
+        (use, "places", "a", limits.CONNECTION_PLACES_MAX),
+        (binding, "caIds", unknown, limits.POLICY_AUTHORITIES_MAX),
+    ):
+        admin.json("PATCH", path, json={field: [one] * most}, status=404)
+        admin.json("PATCH", path, json={field: [one] * (most + 1)}, status=422)
+    for length, status in (
+        (0, 422),
+        (limits.CONNECTION_PLACE_MAX, 404),
+        (limits.CONNECTION_PLACE_MAX + 1, 422),
+    ):
+        admin.json("PATCH", use, json={"places": ["a" * length]}, status=status)
 
 
 class TestCharacters:

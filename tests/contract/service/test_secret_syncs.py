@@ -82,7 +82,7 @@ class TestMaking:
         assert refusal["message"] == (
             f'A Secret Sync with the name "twice" already exists for the project with ID "{house.project}"'
         )
-        other = House(house.quiet, await house.quiet.project(), house.connection)
+        other = await house.beside()
         await other.create(name="twice")
 
     @pytest.mark.every_database

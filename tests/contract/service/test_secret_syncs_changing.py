@@ -257,7 +257,7 @@ class TestChanging:
         await house.quiet.admin.json("DELETE", route)
 
     async def test_a_project_goes_with_what_its_syncs_left(self, house: House) -> None:
-        project = await house.quiet.project()
+        project = (await house.beside()).project
         former = await house.quiet.connection(project_id=project)
         sync = await house.create(projectId=project, connectionId=former)
         await settle(house.quiet, sync)
@@ -496,7 +496,7 @@ class TestPlaces:
 
     async def test_the_asked_project_is_told_before_others(self, house: House) -> None:
         config = {"mount": "kv", "path": house.project}
-        other = House(house.quiet, await house.quiet.project(), house.connection)
+        other = await house.beside()
         await other.create(destinationConfig=config)
         assert (await self.check(house, config))["duplicateProjectId"] == other.project
         await house.create(destinationConfig=config)
@@ -505,7 +505,7 @@ class TestPlaces:
 
     async def test_a_project_that_is_hidden_is_not_told(self, house: House) -> None:
         config = {"mount": "kv", "path": house.project}
-        other = House(house.quiet, await house.quiet.project(), house.connection)
+        other = await house.beside()
         await other.create(destinationConfig=config)
         viewer = await house.quiet.member({house.project: "viewer"})
         body = {"projectId": house.project, "destinationConfig": config}

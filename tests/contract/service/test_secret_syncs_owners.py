@@ -118,9 +118,8 @@ class TestSeeing:
         await house.create(name="of-the-admin")
         path = f"/api/v1/projects/{other}/memberships/identities/{maker.identity_id}"
         await house.quiet.admin.json("POST", path, json={"roles": [{"role": "member"}]})
-        await maker.json(
-            "POST", f"{SYNCS}/{VAULT}", json=new_sync(VAULT, other, house.connection, name="elsewhere")
-        )
+        there = await house.quiet.connection(used_in=other)
+        await maker.json("POST", f"{SYNCS}/{VAULT}", json=new_sync(VAULT, other, there, name="elsewhere"))
 
         assert sorted(await owned(house.quiet.admin, maker.identity_id)) == ["a", "b", "elsewhere"]
         assert await owned(house.quiet.admin, maker.identity_id, projectId=other) == ["elsewhere"]
@@ -132,7 +131,7 @@ class TestSeeing:
 
 class TestChanging:
     async def test_an_organizations_admin_names_a_member_that_reads_it_all(self, house: House) -> None:
-        sync, heir = await house.create(name="one", secretPath="/hidden"), await member(house, "viewer")
+        sync, heir = await house.create(name="one", secretPath="/hidden"), await member(house)
 
         given = await give(house, house.quiet.admin, sync, heir.identity_id)
 
@@ -188,11 +187,12 @@ class TestChanging:
         self, house: House
     ) -> None:
         sync = await house.create(name="one", syncOptions=IMPORTING)
-        guest = await member(house, organization_role="no-access")
-        refusal = await give(house, house.quiet.admin, sync, guest.identity_id, status=400)
-        assert "read on app-connections" in refusal["message"]
         viewer = await member(house, "viewer")
         refusal = await give(house, house.quiet.admin, sync, viewer.identity_id, status=400)
+        assert "connect on app-connections" in refusal["message"]
+        heir = await member(house)
+        await deny(house, heir, "create", path="/**")
+        refusal = await give(house, house.quiet.admin, sync, heir.identity_id, status=400)
         assert "create on secrets" in refusal["message"]
 
     @pytest.mark.parametrize("role", ["admin", "member"])

@@ -197,7 +197,7 @@ async def test_who_may_not_read_the_values_may_not_push_them(house: House, denie
     for change in (
         {"destinationConfig": {"mount": "mine", "path": "mine"}},
         {"syncOptions": {**OVERWRITING, "keySchema": "X{{secretKey}}"}},
-        {"connectionId": await house.quiet.connection()},
+        {"connectionId": await house.quiet.connection(used_in=house.project)},
     ):
         refusal = await member.json("PATCH", house.path(other), status=403, json=change)
         assert refusal["message"] == hidden
@@ -230,19 +230,19 @@ async def test_who_may_not_write_secrets_brings_none_back(
         await member.json("POST", f"{house.path(sync)}/import-secrets?{query}", status=status)
 
 
-async def test_connections_of_the_organization_are_for_its_members(house: House) -> None:
+async def test_connections_of_the_organization_that_name_no_project_are_for_its_admins(house: House) -> None:
     own = await house.quiet.connection(project_id=house.project)
+    shared = await house.quiet.connection()
     guest = await house.quiet.member({house.project: "member"}, organization_role="no-access")
-    refusal = await create(house, guest, status=403)
-    assert refusal["message"] == "You are not allowed to read on app-connections"
+    refusal = await create(house, guest, status=403, connectionId=shared)
+    assert "You are not allowed to connect on app-connections" in refusal["message"]
     sync = (await create(house, guest, connectionId=own))["secretSync"]
-    change = {"connectionId": house.connection}
-    refusal = await guest.json("PATCH", house.path(sync), status=403, json=change)
-    assert refusal["message"] == "You are not allowed to read on app-connections"
-    over = await house.create(name="over-the-organizations")
+    refusal = await guest.json("PATCH", house.path(sync), status=403, json={"connectionId": shared})
+    assert "You are not allowed to connect on app-connections" in refusal["message"]
+    over = await house.create(name="over-the-organizations", connectionId=shared)
     elsewhere = {"destinationConfig": {"mount": "mine", "path": "mine"}}
     await guest.json("PATCH", house.path(over), status=403, json=elsewhere)
-    await guest.json("POST", f"{house.path(over)}/sync-secrets")
+    await guest.json("POST", f"{house.path(over)}/sync-secrets", status=403)
 
 
 async def test_the_audit_log_tells_who_did_what(house: House) -> None:

@@ -228,12 +228,14 @@ async def test_connections_are_shown_as_tables(tmp_path: Path) -> None:
     heading, _, row = (line.split() for line in listed.answer.stdout.splitlines())
     assert heading == ["NAME", "APP", "METHOD", "ROTATION", "UPDATED", "ID"]
     assert row == ["account", "cloud", "access-key", "failed;", "next", "2026-02-02T03:30:00Z", "c-1"]
-    got = await run(tmp_path, "connections", "get", "account", replies=(CONNECTIONS,))
+    allowed = Reply(body={"allowedUse": {"projectIds": [PROJECT], "places": None}})
+    got = await run(tmp_path, "connections", "get", "account", replies=(CONNECTIONS, allowed))
     rows = dict(
         line.strip().split(maxsplit=1) for line in got.answer.stdout.splitlines() if " " in line.strip()
     )
     assert (rows["accessKeyId"], rows["project"], rows["id"]) == ("AKIA", "of the organization", "c-1")
     assert "last rotation" in got.answer.stdout
+    assert f"used in projects  {PROJECT}" in got.answer.stdout
     options = await run(tmp_path, "connections", "options", replies=(APPS,))
     assert "assume-role, access-key" in options.answer.stdout
     as_json = await run(tmp_path, "connections", "list", "-o", "json", replies=(CONNECTIONS,))
@@ -452,3 +454,27 @@ async def test_what_a_deleted_sync_pushed_goes_only_when_asked_for(
     )
     assert asked.answer.status == 0
     assert asked.lines[-1] == f"DELETE secret-syncs/cloud-parameter-store/s-1?removeSecrets={query}"
+
+
+async def test_a_project_and_a_place_are_added_to_what_a_connection_allows(tmp_path: Path) -> None:
+    present = Reply(body={"allowedUse": {"projectIds": ["p-0"], "places": ["kv/a", "kv/b"]}})
+    changed = Reply(body={"allowedUse": {"projectIds": ["p-0", PROJECT], "places": ["kv/b", "kv/c/**"]}})
+    asked = await run(
+        tmp_path,
+        *("connections", "allow", "account", "--to", PROJECT, "--place", "kv/c/**", "--not-place", "kv/a"),
+        replies=(CONNECTIONS, present, changed),
+    )
+    assert asked.answer.status == 0, asked.answer.stderr
+    assert asked.lines[-1] == "PATCH app-connections/cloud/c-1/allowed-use"
+    assert asked.bodies[-1] == {"projectIds": ["p-0", PROJECT], "places": ["kv/b", "kv/c/**"]}
+    assert "kv/b, kv/c/**" in asked.answer.stdout
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [(), ("--any-project", "--to", PROJECT), ("--any-place", "--not-place", "kv/a")],
+    ids=["nothing", "every project and one", "every place but one"],
+)
+async def test_what_contradicts_itself_is_not_allowed(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    asked = await run(tmp_path, "connections", "allow", "account", *arguments, replies=())
+    assert asked.answer.status == 2

@@ -137,3 +137,26 @@ def test_rules_are_sorted_by_where_names_stand() -> None:
     for word in ("dns_name", "dns_name=", "host=a", "=a"):
         with pytest.raises(ConfigurationError, match="TYPE=PATTERN"):
             name_rules([word], None, None)
+
+
+async def test_who_binds_profiles_to_a_policy_is_said_and_which_authorities_are_its_own(
+    tmp_path: Path,
+) -> None:
+    policies = Reply(body={"certificatePolicies": [POLICY], "totalCount": 1})
+    bound = Reply(body={"binding": {"profilesBoundBy": "members", "caIds": [AUTHORITY["id"]]}})
+    asks = await run(
+        tmp_path,
+        *("policies", "bind", "web", "--profiles-by", "members", "--authority", "issuing"),
+        replies=(policies, AUTHORITIES, bound),
+    )
+    assert asks.answer.status == 0, asks.answer.stderr
+    assert asks.bodies[-1] == {"profilesBoundBy": "members", "caIds": [AUTHORITY["id"]]}
+    assert "members" in asks.answer.stdout
+
+
+async def test_a_policy_is_shown_with_who_binds_profiles_to_it(tmp_path: Path) -> None:
+    policies = Reply(body={"certificatePolicies": [POLICY], "totalCount": 1})
+    bound = Reply(body={"binding": {"profilesBoundBy": "admins", "caIds": []}})
+    asks = await run(tmp_path, "policies", "show", "web", replies=(policies, bound))
+    assert asks.answer.status == 0, asks.answer.stderr
+    assert "profiles bound by" in asks.answer.stdout

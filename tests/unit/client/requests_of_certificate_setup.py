@@ -31,6 +31,7 @@ from keybearer.client.operations import (
     certificate_policies,
     certificate_profile_certificates,
     certificate_profiles,
+    policy_binding,
 )
 from unit.client.harness import Sent
 
@@ -202,6 +203,21 @@ OF_POLICIES: list[tuple[str, Operation[Any], Sent]] = [
         "policies",
         certificate_policies.ListCertificatePolicies(project_id="p-1", search="web", offset=1, limit=2),
         ("GET", POLICIES, {"projectId": "p-1", "offset": "1", "limit": "2", "search": "web"}, None),
+    ),
+    (
+        "who binds profiles to a policy",
+        policy_binding.GetPolicyBinding("y-1"),
+        ("GET", f"{POLICIES}/y-1/binding", {}, None),
+    ),
+    (
+        "another who binds",
+        policy_binding.ChangePolicyBinding("y-1", profiles_bound_by="members"),
+        ("PATCH", f"{POLICIES}/y-1/binding", {}, {"profilesBoundBy": "members"}),
+    ),
+    (
+        "authorities of a policy alone",
+        policy_binding.ChangePolicyBinding("y-1", ca_ids=[]),
+        ("PATCH", f"{POLICIES}/y-1/binding", {}, {"caIds": []}),
     ),
     ("a policy", certificate_policies.GetCertificatePolicy("y-1"), ("GET", f"{POLICIES}/y-1", {}, None)),
     (

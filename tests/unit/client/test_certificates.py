@@ -34,6 +34,7 @@ from keybearer.client.operations import (
     certificate_requests,
     certificate_subscribers,
     certificates,
+    policy_binding,
 )
 from keybearer.client.operations.certificate_issuing import IssueCertificate
 from support.rows import each_row
@@ -65,6 +66,7 @@ MODULES = (
     certificate_profiles,
     certificate_profile_certificates,
     certificate_policies,
+    policy_binding,
     certificate_authorities,
     certificate_authority_certificates,
     acme_authorities,

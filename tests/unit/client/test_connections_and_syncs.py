@@ -10,7 +10,13 @@ from pydantic.alias_generators import to_camel
 from keybearer.client.connections import RotationTerms
 from keybearer.client.errors import InvalidArgument
 from keybearer.client.operation import Operation, Repeat
-from keybearer.client.operations import app_connection_writes, app_connections, secret_syncs, sync_owners
+from keybearer.client.operations import (
+    allowed_use,
+    app_connection_writes,
+    app_connections,
+    secret_syncs,
+    sync_owners,
+)
 from keybearer.destinations.app import App
 from keybearer.destinations.catalogue import CATALOGUE
 from support.rows import each_row
@@ -55,6 +61,21 @@ REQUESTS: list[tuple[str, Operation[Any], Sent]] = [
         "a connection by name",
         app_connections.GetAppConnectionByName("tenant", project_id="p-1", **IDP),
         ("GET", f"{CONNECTIONS}/idp/connection-name/tenant", {"projectId": "p-1"}, None),
+    ),
+    (
+        "what a connection allows",
+        allowed_use.GetAllowedUse("c-1", **IDP),
+        ("GET", f"{CONNECTIONS}/idp/c-1/allowed-use", {}, None),
+    ),
+    (
+        "another project",
+        allowed_use.ChangeAllowedUse("c-1", project_ids=["p-1"], **IDP),
+        ("PATCH", f"{CONNECTIONS}/idp/c-1/allowed-use", {}, {"projectIds": ["p-1"]}),
+    ),
+    (
+        "places, and no projects named",
+        allowed_use.ChangeAllowedUse("c-1", any_project=True, places=["kv/**"], **IDP),
+        ("PATCH", f"{CONNECTIONS}/idp/c-1/allowed-use", {}, {"projectIds": None, "places": ["kv/**"]}),
     ),
     (
         "a new connection",
@@ -344,7 +365,7 @@ def test_a_request_is_built_as_the_interface_says(operation: Operation[Any], exp
 
 def test_every_operation_is_among_the_requests() -> None:
     asked = {type(operation).__name__ for _, operation, _ in REQUESTS}
-    modules = (app_connections, app_connection_writes, secret_syncs, sync_owners)
+    modules = (allowed_use, app_connections, app_connection_writes, secret_syncs, sync_owners)
     assert asked == {name for module in modules for name in module.__all__} - {"ImportBehavior"}
 
 

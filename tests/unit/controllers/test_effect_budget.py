@@ -139,6 +139,17 @@ class TestEffectBudgets:
 
         assert budgets.take("one", RESTARTS) is None
 
+    def test_what_counts_no_more_can_be_given_back_all_the_same(self) -> None:
+        clock = HandClock()
+        budgets = EffectBudgets(clock)
+        budgets.take("one", RESTARTS)
+        clock.seconds += RESTARTS.window.total_seconds() + 1
+        budgets.take("other", RESTARTS)
+
+        budgets.give_back("one", RESTARTS)
+
+        assert budgets.take("one", RESTARTS) is None
+
     def test_an_overrun_lasts_until_nothing_was_spent_for_longer_than_the_longest_pause(self) -> None:
         clock = HandClock()
         budgets = EffectBudgets(clock)

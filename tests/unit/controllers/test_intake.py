@@ -9,7 +9,8 @@ import pytest
 
 from keybearer.base.backoff import Backoff
 from keybearer.controllers.intake import EventIntake
-from keybearer.controllers.objects import ObjectStore, ObservedStore, ObservedTarget, TargetKey
+from keybearer.controllers.objects import ObjectStore, TargetKey
+from keybearer.controllers.observed_targets import ObservedStore, ObservedTarget
 from keybearer.controllers.queue import WorkQueue
 from keybearer.controllers.secretsync.targets import targets_of
 from keybearer.controllers.target_watch import TargetReceiver

@@ -9,7 +9,8 @@ import pytest
 from keybearer.base.backoff import Backoff
 from keybearer.controllers.intake import EventIntake
 from keybearer.controllers.object_resync import ObjectResync
-from keybearer.controllers.objects import ObjectStore, ObservedStore, no_targets
+from keybearer.controllers.objects import ObjectStore, no_targets
+from keybearer.controllers.observed_targets import ObservedStore
 from keybearer.controllers.queue import WorkQueue
 from keybearer.controllers.settings import OperatorSettings
 from keybearer.controllers.work import Lane, WorkKey

@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from keybearer.controllers.annotations import IMPORT, REMOVE_FOREIGN, SYNC
 from keybearer.controllers.objects import ObservedObject, no_targets
-from keybearer.controllers.requests import IMPORT, REMOVE_FOREIGN, SYNC, pending_request
+from keybearer.controllers.requests import pending_request
 from keybearer.controllers.secretsync.status import SecretSyncStatus
 from unit.controllers.fakes.targets import UID, Body
 

@@ -29,3 +29,21 @@ def test_a_403_is_a_missing_right_unless_the_service_says_otherwise(
     )
 
     assert (told.reason, told.message, told.passing) == (reason, text, False)
+
+
+@pytest.mark.parametrize("action", ["bind", "connect"])
+def test_a_refusal_that_names_the_command_is_shown_as_it_is(action: str) -> None:
+    refusal = PermissionDenied(
+        "Only admins bind; an admin leaves that to members with: keybearer policies bind web",
+        status=403,
+        error="PermissionDenied",
+        details=[{"action": action, "subject": "certificate-policies"}],
+    )
+
+    told = describe_refusal("https://secrets.example.com", "create profile web", refusal)
+
+    assert told.reason == "PermissionDenied"
+    assert told.message == (
+        "the identity may not create profile web: Only admins bind; an admin leaves that to members with: "
+        "keybearer policies bind web"
+    )

@@ -8,7 +8,8 @@ import pytest
 
 from keybearer.base.backoff import Backoff
 from keybearer.controllers.intake import EventIntake
-from keybearer.controllers.objects import ObjectStore, ObservedObject, ObservedStore, TargetKey
+from keybearer.controllers.objects import ObjectStore, ObservedObject, TargetKey
+from keybearer.controllers.observed_targets import ObservedStore
 from keybearer.controllers.queue import WorkQueue
 from keybearer.controllers.secretsync.targets import targets_of
 from keybearer.controllers.settings import OperatorSettings

@@ -41,7 +41,9 @@ ROLES: dict[ProjectRole, dict[Subject, set[Action]]] = {
     ProjectRole.ADMIN: {
         **dict.fromkeys(Subject, ALL),
         Subject.SECRETS: {*ALL, V},
+        Subject.APP_CONNECTIONS: {*ALL, Action.CONNECT},
         **CERTIFICATES,
+        Subject.CERTIFICATE_POLICIES: {*ALL, Action.BIND},
         Subject.CERTIFICATE_APPROVALS: {*ALL, Action.APPROVE},
         Subject.PKI_SUBSCRIBERS: {*ALL, Action.ISSUE},
     },
@@ -57,7 +59,7 @@ ROLES: dict[ProjectRole, dict[Subject, set[Action]]] = {
         Subject.AUDIT_LOGS: NOTHING,
         Subject.IDENTITIES: NOTHING,
         Subject.ENCRYPTION_KEYS: NOTHING,
-        Subject.APP_CONNECTIONS: {A},
+        Subject.APP_CONNECTIONS: {A, Action.CONNECT},
         Subject.SECRET_SYNCS: ALL,
         **CERTIFICATES,
         **dict.fromkeys(GOVERNED, READ),

@@ -261,7 +261,7 @@ _CERTIFICATES = [
 
 
 def _fill(connection: Connection) -> None:
-    command.upgrade(migration_config(connection), "0018")
+    command.upgrade(migration_config(connection), "0020")
     there = MetaData()
     there.reflect(connection)
 
@@ -314,12 +314,12 @@ def _rules(connection: Connection) -> dict[str, Rules]:
 
 
 def _upgraded(connection: Connection) -> dict[str, Rules]:
-    command.upgrade(migration_config(connection), "0019")
+    command.upgrade(migration_config(connection), "0021")
     return _rules(connection)
 
 
 def _downgraded(connection: Connection) -> dict[str, Rules]:
-    command.downgrade(migration_config(connection), "0018")
+    command.downgrade(migration_config(connection), "0020")
     return _rules(connection)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from keybearer.client.operations import app_connection_writes, app_connections
+from keybearer.client.operations import allowed_use, app_connection_writes, app_connections
 from keybearer.client.resources import Resource, Shell, call
 
 __all__ = ["AppConnectionsApi"]
@@ -21,3 +21,5 @@ class AppConnectionsApi(Resource[Shell]):
     delete = call(app_connections.DeleteAppConnection)
     rotate_credentials = call(app_connections.RotateAppConnection)
     usage = call(app_connections.GetAppConnectionUsage)
+    get_allowed_use = call(allowed_use.GetAllowedUse)
+    change_allowed_use = call(allowed_use.ChangeAllowedUse)

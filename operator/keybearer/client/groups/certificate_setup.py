@@ -10,6 +10,7 @@ from keybearer.client.operations import (
     certificate_policies,
     certificate_profile_certificates,
     certificate_profiles,
+    policy_binding,
 )
 from keybearer.client.resources import Resource, Shell, call, flow
 
@@ -39,6 +40,8 @@ class CertificatePoliciesApi(Resource[Shell]):
     create = call(certificate_policies.CreateCertificatePolicy)
     update = call(certificate_policies.UpdateCertificatePolicy)
     delete = call(certificate_policies.DeleteCertificatePolicy)
+    get_binding = call(policy_binding.GetPolicyBinding)
+    change_binding = call(policy_binding.ChangePolicyBinding)
 
 
 class CertificateAuthoritiesApi(Resource[Shell]):

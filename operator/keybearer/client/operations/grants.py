@@ -90,7 +90,7 @@ class CreateGrant(_InProject):
 
     Attributes:
         identity_id: of a machine identity or a user who is in the project.
-        actions: of `read`, `read-value`, `create`, `edit`, `delete`.
+        actions: of `read`, `read-value`, `create`, `edit`, `delete`, `connect`.
         environment: a slug, or `*` for all.
         secret_path: a pattern; `*` is within a name, `**` any depth.
         effect: `allow` or `deny`; a deny wins.

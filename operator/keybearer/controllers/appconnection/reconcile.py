@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from functools import partial
 
 from keybearer.base.clock import Clock
+from keybearer.controllers.annotations import SYNC
 from keybearer.controllers.appconnection.conclusion import ConnectionOutcome, build_status, connected
 from keybearer.controllers.appconnection.desired import build_connection, kind_of
 from keybearer.controllers.appconnection.gather import ConnectionGatherer
@@ -25,7 +26,7 @@ from keybearer.controllers.fingerprint import Fingerprinter
 from keybearer.controllers.objects import ObjectStore, ObservedObject
 from keybearer.controllers.ownership import is_own, mark_of
 from keybearer.controllers.reconciler import Kind, KindReconciler, Leftover
-from keybearer.controllers.requests import SYNC, PendingRequest
+from keybearer.controllers.requests import PendingRequest
 from keybearer.controllers.telemetry import Telemetry
 from keybearer.controllers.work import WorkKey
 from keybearer.controllers.workers import RunResult
@@ -106,7 +107,7 @@ class AppConnectionReconciler(KindReconciler[AppConnectionSpec, AppConnectionSta
             case None:
                 pass
         if present is None:
-            raise TypeError(action)
+            raise TypeError("nothing was planned for a connection that is not there")
         return connected(desired, present), RunResult(requeue_after=_REFRESH)
 
     def _status_after(

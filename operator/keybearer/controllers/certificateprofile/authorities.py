@@ -30,6 +30,13 @@ _FRESH = timedelta(seconds=30)
 """How long an answer is shared: for as long as profiles that begin together take, and no longer, as another key of
 the authority is to be noticed with the next comparison of a profile."""
 _CHAINS_MAX = 256
+ANNOUNCED = timedelta(minutes=1)
+"""Between `ca.crt` with both authorities and the first certificate of the new one: readers take files in with delay
+(a kubelet brings a mounted Secret within its sync period of a minute)."""
+_AT_ONCE = 10
+_AUTHORITIES_MAX = 8
+_HOUR = timedelta(hours=1)
+_FORMER_MAX = 8
 
 
 @dataclass(slots=True)
@@ -70,15 +77,6 @@ class AuthorityChains:
                 kept.authority = read_authority(await service.authority_chain(ca_id))
                 kept.until = self._clock.monotonic() + _FRESH.total_seconds()
             return kept.authority
-
-
-ANNOUNCED = timedelta(minutes=1)
-"""Between `ca.crt` with both authorities and the first certificate of the new one: readers take files in with delay
-(a kubelet brings a mounted Secret within its sync period of a minute)."""
-
-_AT_ONCE = 10
-_AUTHORITIES_MAX = 8
-_HOUR = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,9 +146,6 @@ def trusted(
     return tuple([*first, *kept][:_AUTHORITIES_MAX])
 
 
-_KEPT_MAX = 8
-
-
 def former_authorities(
     before: Iterable[FormerAuthority],
     dropped: Iterable[AuthorityStatus],
@@ -178,7 +173,7 @@ def former_authorities(
                 key=one.key, until=min(ends).replace(microsecond=0), anchors=one.anchors
             )
     kept = [one for one in found.values() if one.key not in signing and now < one.until]
-    return tuple(sorted(kept, key=lambda one: (one.until, one.key), reverse=True)[:_KEPT_MAX])
+    return tuple(sorted(kept, key=lambda one: (one.until, one.key), reverse=True)[:_FORMER_MAX])
 
 
 async def last_end(context: RoundContext, now: datetime) -> datetime | None:

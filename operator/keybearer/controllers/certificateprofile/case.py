@@ -227,7 +227,7 @@ class Case:
         """Note that the certificate of the open attempt is in its Secret."""
         attempt = self.open_attempt
         if attempt is None:
-            raise TypeError(self.name)
+            raise TypeError(f"certificate {self.name} has no open attempt")
         entry, leaf = self.desired.entry, judged.leaf
         is_fixed = entry.asked.not_after is not None
         self.renewed = self.has_certificate

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from keybearer.base.certificate_terms import CertificateStatus, RevocationReason
 from keybearer.controllers.certificateprofile.case import Case
-from keybearer.controllers.certificateprofile.context import Abreast, RoundContext
+from keybearer.controllers.certificateprofile.context import Concurrency, RoundContext
 from keybearer.controllers.certificateprofile.desired import Made, Wish, make
 from keybearer.controllers.certificateprofile.reasons import Reason
 from keybearer.controllers.certificateprofile.secret_contents import KeptAttempt
@@ -38,9 +38,11 @@ _KEY_STAYS_GOOD = frozenset(
     }
 )
 """Reasons that say nothing against the key. Who gives none may mean it."""
+_ROUND_COST_MAX = 60
+"""What the attempts of one round may cost, where a key on a curve is 1: a round takes seconds, not minutes."""
 
 
-async def look_for_revoked(context: RoundContext, cases: Sequence[Case], abreast: Abreast) -> None:
+async def look_for_revoked(context: RoundContext, cases: Sequence[Case], concurrency: Concurrency) -> None:
     """Tell the cases whose stored certificate was revoked in the service, those too for which another is asked.
 
     Raises:
@@ -56,7 +58,7 @@ async def look_for_revoked(context: RoundContext, cases: Sequence[Case], abreast
             if case is not None:
                 _take_in(case, state)
     others = [case for case in cases if case.entry.certificate_id is not None and case.entry.id not in wanted]
-    await abreast.take(_look_at_former(context, case) for case in others)
+    await concurrency.run(_look_at_former(context, case) for case in others)
 
 
 async def _look_at_former(context: RoundContext, case: Case) -> None:
@@ -103,14 +105,18 @@ def _take_in(case: Case, state: RequestState) -> None:
 
 
 async def look_up_requests(
-    context: RoundContext, cases: Sequence[Case], abreast: Abreast, orders: UnknownOrders, now: datetime
+    context: RoundContext,
+    cases: Sequence[Case],
+    concurrency: Concurrency,
+    orders: UnknownOrders,
+    now: datetime,
 ) -> None:
     """Tell the cases how the requests of open attempts stand, those too whose id nobody noted.
 
     Args:
         context: what the round is about.
         cases: the certificates.
-        abreast: bounds the searches.
+        concurrency: bounds the searches.
         orders: those of which nobody knows what became of them.
         now: the present.
 
@@ -128,7 +134,7 @@ async def look_up_requests(
     for case in open_cases:
         if _knows_request(case) and case.entry.id is not None:
             case.request = states.get(case.entry.id)
-    await abreast.take(_find(context, case, orders, now) for case in open_cases if case.request is None)
+    await concurrency.run(_find(context, case, orders, now) for case in open_cases if case.request is None)
 
 
 async def _find(context: RoundContext, case: Case, orders: UnknownOrders, now: datetime) -> None:
@@ -161,10 +167,6 @@ def _knows_request(case: Case) -> bool:
     return attempt is not None and case.entry.id is not None and case.entry.revision == attempt.revision
 
 
-_BUDGET = 60
-"""What the attempts of one round may cost, where a key on a curve is 1: a round takes seconds, not minutes."""
-
-
 @dataclass(slots=True)
 class Noting:
     """Begins the attempts of a round.
@@ -172,7 +174,7 @@ class Noting:
     Attributes:
         context: what the round is about.
         storage: keeps the keyring.
-        abreast: bounds what is asked of the service.
+        concurrency: bounds what is asked of the service.
         now: the present.
         more: whether attempts were left for the next round.
         minted: how many of those begun count against the budget for lost keys.
@@ -180,7 +182,7 @@ class Noting:
 
     context: RoundContext
     storage: CertificateStorage
-    abreast: Abreast
+    concurrency: Concurrency
     now: datetime
     more: bool = False
     minted: int = 0
@@ -207,8 +209,8 @@ class Noting:
             return settled
         before = [(case, case.entry, case.kept, case.request) for _, case, _ in chosen]
         await self.storage.look_for_absent([case for _, case, _ in chosen])
-        await self.abreast.take(self._require_target(case) for _, case, _ in chosen)
-        await self.abreast.take(
+        await self.concurrency.run(self._require_target(case) for _, case, _ in chosen)
+        await self.concurrency.run(
             self._end_former(case, step)
             for _, case, step in chosen
             if case.trouble is None and (step.cancel is not None or case.entry.is_open)
@@ -238,7 +240,7 @@ class Noting:
             if not isinstance(decision.step, Mint):
                 continue
             spent += case.desired.cost
-            if spent > _BUDGET and chosen:
+            if spent > _ROUND_COST_MAX and chosen:
                 self.more = True
                 settled[place] = replace(decision, step=Wait(Reason.ISSUING, self.now))
             else:
@@ -262,7 +264,7 @@ class Noting:
     async def _noted(self, chosen: Sequence[tuple[Case, Mint]]) -> list[tuple[Case, Mint]]:
         """Put the attempts into the keyring, with a key where the operator makes it; return those that could be."""
         kept: dict[str, PrivateKey] = {}
-        await self.abreast.take(self._keep_key(case, kept) for case, _ in chosen)
+        await self.concurrency.run(self._keep_key(case, kept) for case, _ in chosen)
         chosen = [(case, step) for case, step in chosen if case.trouble is None]
         needy = [case for case, _ in chosen if case.desired.makes_key]
         made = await make([Wish(case.desired, kept.get(case.name)) for case in needy])

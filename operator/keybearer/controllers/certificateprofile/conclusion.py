@@ -58,7 +58,7 @@ _DEFAULT_MESSAGES: Mapping[str, str] = {
     Reason.PENDING: "the authority has not answered yet",
     Reason.PENDING_VALIDATION: "the authority is checking that the names are ours",
     Reason.REVOKED: "mode is CreateOnce, so that no other is asked for",
-    Reason.BUDGET_USED: "its key was lost, and hourlyMintBudget is used up for this hour",
+    Reason.MINT_BUDGET_USED: "its key was lost, and hourlyMintBudget is used up for this hour",
 }
 
 
@@ -176,10 +176,10 @@ def aspects_of(
     """
     aspects: list[Aspect] = []
     held = [one for one in standings if one.entry.held_since is not None]
-    lost = [one for one in standings if one.entry.reason == Reason.BUDGET_USED and one not in held]
+    lost = [one for one in standings if one.entry.reason == Reason.MINT_BUDGET_USED and one not in held]
     if held or lost:
         told = [*((one, None, _told_issues(one)) for one in held), *((one, *_said_of(one)) for one in lost)]
-        reason = Reason.ISSUES_USED if held else Reason.BUDGET_USED
+        reason = Reason.ISSUE_BUDGET_USED if held else Reason.MINT_BUDGET_USED
         aspects.append(Aspect(BUDGET_USED, true=True, reason=reason, message=_listed("", told)))
     elif contested is not None:
         aspects.append(Aspect(BUDGET_USED, true=True, reason=contested.reason, message=contested.message))
@@ -198,7 +198,7 @@ def _told_issues(one: Standing) -> str:
     entry = one.entry
     since = "" if entry.held_since is None else f" since {format_instant(entry.held_since)}"
     until = ""
-    if entry.reason == Reason.ISSUES_USED and entry.next_attempt_time is not None:
+    if entry.reason == Reason.ISSUE_BUDGET_USED and entry.next_attempt_time is not None:
         until = f"; not again before {format_instant(entry.next_attempt_time)}"
     return f"it is asked for as often as it may be{since}, the last time for the need {entry.need}{until}"
 
@@ -229,7 +229,7 @@ def _plainly_said_of(one: Standing) -> tuple[str | None, str]:
     if one.trouble is not None:
         return one.trouble.reason, one.trouble.message
     reason = one.entry.reason
-    if reason == Reason.ISSUES_USED:
+    if reason == Reason.ISSUE_BUDGET_USED:
         return reason, _told_issues(one)
     if reason is not None:
         return reason, one.entry.message or _DEFAULT_MESSAGES.get(reason, "")

@@ -1,4 +1,4 @@
-"""What a run works with, and what it is about; the Secrets of a profile; steps that are taken side by side."""
+"""What a run works with, and what it is about; the Secrets of a profile; steps that run at the same time."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ from keybearer.kube.errors import (
 )
 
 __all__ = [
-    "Abreast",
+    "Concurrency",
     "ProfileSecrets",
     "RoundContext",
     "RoundTools",
@@ -53,43 +53,48 @@ __all__ = [
     "require_own",
 ]
 
-
-class Abreast:
-    """Takes steps side by side; who shares it shares its bound.
-
-    Args:
-        at_once: how many are under way at a time.
-    """
-
-    def __init__(self, at_once: int) -> None:
-        self._rings = asyncio.Semaphore(at_once)
-
-    async def take(self, steps: Iterable[Awaitable[None]]) -> None:
-        """Take all of the steps to their end, whatever becomes of the others.
-
-        Raises:
-            LeaseLostError: one of them lost it; else what went wrong first, in the order of the steps.
-        """
-
-        async def bounded(step: Awaitable[None]) -> None:
-            async with self._rings:
-                await step
-
-        ended = await asyncio.gather(*(bounded(step) for step in steps), return_exceptions=True)
-        errors = [error for error in ended if isinstance(error, BaseException)]
-        for error in errors:
-            if isinstance(error, LeaseLostError) or not isinstance(error, Exception):
-                raise error
-        if errors:
-            raise errors[0]
-
-
 _LISTED_FROM = 8
 """Secrets that cost less to look for by one list of names than one by one."""
 _LISTED_MAX = 500
 """Secrets of a namespace beyond which its list costs more."""
 _ATTEMPTS = 4
 """Looks at a Secret before a run gives up on finding it as planned upon; others may write at the same time."""
+_METADATA = "keybearer.dev/"
+
+
+class Concurrency:
+    """Runs steps at the same time; all who share it share its bound.
+
+    Args:
+        at_once: how many run at a time.
+    """
+
+    def __init__(self, at_once: int) -> None:
+        self._turns = asyncio.Semaphore(at_once)
+
+    async def run(self, steps: Iterable[Awaitable[None]]) -> None:
+        """Run each step to its end, whatever becomes of the others.
+
+        Raises:
+            LeaseLostError: one of them lost it; else what went wrong first, in the order of the steps.
+        """
+
+        async def bounded(step: Awaitable[None]) -> None:
+            async with self._turns:
+                await step
+
+        taken = list(steps)
+        if len(taken) < 2:
+            for step in taken:  # without a task of its own: most profiles have one certificate
+                await bounded(step)
+            return
+        ended = await asyncio.gather(*map(bounded, taken), return_exceptions=True)
+        errors = [error for error in ended if isinstance(error, BaseException)]
+        for error in errors:
+            if isinstance(error, LeaseLostError) or not isinstance(error, Exception):
+                raise error
+        if errors:
+            raise errors[0]
 
 
 def plan_secret(
@@ -299,9 +304,6 @@ class ProfileSecrets:
 
 def _refused(desired: DesiredTarget, error: ForbiddenError | InvalidError) -> StalledError:
     return StalledError(Reason.TARGET_REFUSED, f"{error}; Secret {desired.key.name} can't be written so")
-
-
-_METADATA = "keybearer.dev/"
 
 
 @dataclass(frozen=True, slots=True)

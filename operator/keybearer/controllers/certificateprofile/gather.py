@@ -124,7 +124,9 @@ class ProfileGatherer:
         # Files end with a line break, and no password does.
         text = text.removesuffix("\n").removesuffix("\r")
         if not text:
-            raise StalledError(reason, f"{what}: key {ref.key} of Secret {ref.name} is empty")
+            raise StalledError(
+                reason, f"{what}: key {ref.key} of Secret {ref.name} is empty; give it a value"
+            )
         return text
 
     async def _text(
@@ -141,9 +143,11 @@ class ProfileGatherer:
             text = base64.b64decode(encoded if isinstance(encoded, str) else "", validate=True).decode()
         except ValueError:
             # The cause is cut: its text could show bytes of the value.
-            raise StalledError(reason, f"{where}: key {ref.key} is no UTF-8 text") from None
+            raise StalledError(reason, f"{where}: key {ref.key} is no UTF-8 text; correct it") from None
         if isinstance(encoded, int) or len(text) > length_max:
-            raise StalledError(reason, f"{where}: key {ref.key} is longer than {length_max} characters")
+            raise StalledError(
+                reason, f"{where}: key {ref.key} is longer than {length_max} characters; shorten it"
+            )
         return text
 
 
@@ -198,7 +202,7 @@ class Broken:
 
 
 class CaseBuilder:
-    """Takes up one certificate after the other; holds no state of its own."""
+    """Builds the case of one certificate after the other; holds no state of its own."""
 
     def __init__(
         self, gatherer: ProfileGatherer, secrets: ProfileSecrets, fingerprinter: Fingerprinter

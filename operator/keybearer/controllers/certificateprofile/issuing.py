@@ -45,9 +45,12 @@ from keybearer.controllers.resource_fields import write_duration
 from keybearer.controllers.telemetry import Telemetry
 from keybearer.controllers.workers import RunResult
 
-__all__ = ["Issuing", "Preview", "Removal", "Revoked"]
+__all__ = ["CertificateRemoval", "Issuing", "Preview", "Revoked"]
 
 _REVOCATIONS_MAX = 400
+_VIOLATIONS_MAX = 32
+_SOON = timedelta(milliseconds=50)
+_BUDGETS = frozenset({Reason.ISSUE_BUDGET_USED.value, Reason.MINT_BUDGET_USED.value})
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +66,7 @@ class Revoked:
     trouble: ReconcileError | None = None
 
 
-class Removal:
+class CertificateRemoval:
     """Takes certificates back."""
 
     def __init__(self, secrets: ProfileSecrets) -> None:
@@ -130,9 +133,6 @@ class Removal:
         return due
 
 
-_VIOLATIONS_MAX = 32
-
-
 class Preview:
     """Plans without doing anything."""
 
@@ -191,7 +191,7 @@ class Preview:
         """Return the profile as it would be."""
         if run.spec.existing:
             if found is None:
-                raise TypeError(run.seen.key)
+                raise TypeError("an existing profile was not found, and that was not refused")
             return found.profile
         described, _ = await self._profiles.describe(run)
         return PresentProfile(
@@ -218,10 +218,6 @@ def _planned(case: Case, decision: Decision, violations: Sequence[str]) -> Plann
     return PlannedCertificate(name=case.name, action=action, need=need, violations=shown)
 
 
-_SOON = timedelta(milliseconds=50)
-_BUDGETS = frozenset({Reason.ISSUES_USED.value, Reason.BUDGET_USED.value})
-
-
 class Issuing:
     """Has certificates issued, stored and taken back; holds no state of its own."""
 
@@ -230,7 +226,7 @@ class Issuing:
         clock: Clock,
         builder: CaseBuilder,
         tools: RoundTools,
-        removal: Removal,
+        removal: CertificateRemoval,
         telemetry: Telemetry,
     ) -> None:
         self._clock = clock

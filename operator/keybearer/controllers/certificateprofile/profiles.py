@@ -22,6 +22,8 @@ from keybearer.controllers.work import WorkKey
 __all__ = ["REFRESH", "CreateProfile", "FoundProfile", "Profiles", "UpdateProfile", "plan_profile"]
 
 _NO_DEFAULTS = ProfileDefaults()
+REFRESH = timedelta(minutes=5)
+"""How often a profile and its authority are compared with what the service holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,10 +124,6 @@ def _plain(defaults: ProfileDefaults | None) -> tuple[object, ...]:
     )
 
 
-REFRESH = timedelta(minutes=5)
-"""How often a profile and its authority are compared with what the service holds."""
-
-
 @dataclass(frozen=True, slots=True)
 class FoundProfile:
     """A profile, and who signs its certificates.
@@ -221,7 +219,7 @@ class Profiles:
         if run.spec.existing:
             found = await self.find(run, afresh=afresh)
             if found is None:
-                raise TypeError(run.seen.key)
+                raise TypeError("an existing profile was not found, and that was not refused")
             return found
         described, mark = await self.describe(run)
         known = run.previous.profile
@@ -245,7 +243,7 @@ class Profiles:
         if isinstance(action, CreateProfile):
             return await self._create(run, described)
         if found is None:
-            raise TypeError(action)
+            raise TypeError("nothing was planned for a profile that is not there")
         if isinstance(action, UpdateProfile):
             present = await run.service.update_profile(action.id, described)
             return FoundProfile(present, found.authority)

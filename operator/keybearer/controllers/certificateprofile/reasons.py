@@ -38,9 +38,9 @@ class Reason(StrEnum):
     """What was issued isn't what was asked for; it was not stored."""
     REVOKED = "Revoked"
     """The service says that a certificate was revoked, and `mode: CreateOnce` asks for no other."""
-    BUDGET_USED = "MintBudgetUsed"
+    MINT_BUDGET_USED = "MintBudgetUsed"
     """Keys were lost more often than the budget of an hour lets certificates be issued anew."""
-    ISSUES_USED = "IssueBudgetUsed"
+    ISSUE_BUDGET_USED = "IssueBudgetUsed"
     """A certificate was requested as often as an hour allows: something makes a new one necessary each time."""
     RENEW_BEFORE_TOO_LONG = "RenewBeforeTooLong"
     """`renewBefore` is more than two thirds of the lifetime that the service gives; a third passes all the same."""
@@ -97,8 +97,9 @@ REMEDIES: Mapping[Reason, str] = {
     Reason.REQUEST_REFUSED: "Change the spec or the policy, as the message says.",
     Reason.NOT_CONFORMANT: "Compare policy and profile in the service with the difference that the message names.",
     Reason.REVOKED: "Set spec.mode to Apply to have another one issued.",
-    Reason.BUDGET_USED: "Find what deletes the Secret of keys again and again, or raise spec.hourlyMintBudget.",
-    Reason.ISSUES_USED: "Find what makes it needed over and over: the message names the need. It goes on by itself.",
+    Reason.MINT_BUDGET_USED: "Find what deletes the Secret of keys again and again, or raise spec.hourlyMintBudget.",
+    Reason.ISSUE_BUDGET_USED: "Find what makes new certificates necessary; the message names the need. "
+    "Nothing else: it is asked for again later.",
     Reason.RENEW_BEFORE_TOO_LONG: "Lower renewBefore, or raise the lifetime in the spec, or in the profile.",
     Reason.CLOCK_DIFFERS: "Correct the clock of the operator's node, or that of the service.",
     Reason.POLICY_VIOLATED: "Change the policy or the spec, as status.plan says.",

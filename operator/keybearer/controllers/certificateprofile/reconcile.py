@@ -13,6 +13,7 @@ from random import Random
 
 from keybearer.base.certificate_terms import IssuerType
 from keybearer.base.clock import Clock
+from keybearer.controllers.annotations import RENEW, SYNC
 from keybearer.controllers.certificateprofile.conclusion import (
     ProfileOutcome,
     build_status,
@@ -24,7 +25,7 @@ from keybearer.controllers.certificateprofile.context import (
     RunContext,
 )
 from keybearer.controllers.certificateprofile.gather import CaseBuilder, ProfileGatherer
-from keybearer.controllers.certificateprofile.issuing import Issuing, Preview, Removal
+from keybearer.controllers.certificateprofile.issuing import CertificateRemoval, Issuing, Preview
 from keybearer.controllers.certificateprofile.profiles import REFRESH, FoundProfile, Profiles
 from keybearer.controllers.certificateprofile.reasons import Reason
 from keybearer.controllers.certificateprofile.resource import CertificateProfileSpec, RemoteDeletionPolicy
@@ -41,7 +42,7 @@ from keybearer.controllers.mode import Mode
 from keybearer.controllers.objects import ObjectStore, ObservedObject
 from keybearer.controllers.ownership import is_own, mark_of
 from keybearer.controllers.reconciler import Kind, KindReconciler, Leftover
-from keybearer.controllers.requests import RENEW, SYNC, PendingRequest
+from keybearer.controllers.requests import PendingRequest
 from keybearer.controllers.target.apply import TargetWriter
 from keybearer.controllers.target.restart import WorkloadRestarter
 from keybearer.controllers.telemetry import Telemetry
@@ -97,7 +98,7 @@ class CertificateProfileReconciler(
         self._publishes = publishes
         self._profiles = Profiles(clock)
         secrets = ProfileSecrets(objects, writer)
-        self._removal = Removal(secrets)
+        self._removal = CertificateRemoval(secrets)
         self._orders = UnknownOrders(clock)
         tools = RoundTools(
             secrets, fingerprinter, restarter, rng, clock.now, gateway.require_lead, self._orders

@@ -20,12 +20,13 @@ from keybearer.controllers.certificateprofile.certificate_requests import (
     look_for_revoked,
     look_up_requests,
 )
-from keybearer.controllers.certificateprofile.context import Abreast, RoundContext, RoundTools
+from keybearer.controllers.certificateprofile.context import Concurrency, RoundContext, RoundTools
 from keybearer.controllers.certificateprofile.desired import csr_of
 from keybearer.controllers.certificateprofile.reasons import Reason
 from keybearer.controllers.certificateprofile.status import AuthorityStatus, LostKeys, Need
 from keybearer.controllers.certificateprofile.storage import CertificateStorage
 from keybearer.controllers.certificateprofile.trigger import (
+    OPEN_REQUESTS,
     Allowance,
     Decision,
     Fail,
@@ -76,7 +77,7 @@ class CertificateRound:
     more: bool = False
     _now: datetime = field(init=False)
     _storage: CertificateStorage = field(init=False)
-    _abreast: Abreast = field(default_factory=lambda: Abreast(_AT_ONCE), init=False)
+    _concurrency: Concurrency = field(default_factory=lambda: Concurrency(_AT_ONCE), init=False)
 
     def __post_init__(self) -> None:
         self._now = self.context.run.time(self.tools.now())
@@ -109,13 +110,13 @@ class CertificateRound:
             KubeError: the API server refuses or can't be asked.
         """
         if self.context.compared:
-            await look_for_revoked(self.context, self.cases, self._abreast)
+            await look_for_revoked(self.context, self.cases, self._concurrency)
         decisions = self._decide()
         # Whatever made them needed: a request by a person is answered by the run that begins what it asks for.
         is_open = any(case.entry.is_open or case.entry.is_begun for case in self.cases)
         if is_open or any(map(_does_something, decisions)) or self._storage.lacks_keyring():
             decisions = await self._begin(decisions)
-        await self._abreast.take(
+        await self._concurrency.run(
             self._advance(case, decision) for case, decision in zip(self.cases, decisions, strict=True)
         )
         await self._refit()
@@ -148,8 +149,8 @@ class CertificateRound:
             match decision.step:
                 case Mint(need=Need.KEY_LOST):
                     allowance = replace(allowance, mints=allowance.mints - 1)
-                case Wait(reason=Reason.BUDGET_USED):
-                    decision = replace(decision, step=Wait(Reason.BUDGET_USED, hour_ends))
+                case Wait(reason=Reason.MINT_BUDGET_USED):
+                    decision = replace(decision, step=Wait(Reason.MINT_BUDGET_USED, hour_ends))
                 case _:
                     pass
             decided.append(decision)
@@ -163,8 +164,8 @@ class CertificateRound:
             except AlreadyExistsError:
                 pass  # a run before this one was cut off after it had noted its attempts
         await self._read_what_is_noted()
-        await look_up_requests(self.context, self.cases, self._abreast, self.tools.orders, self._now)
-        await self._abreast.take(self._look_at_attempted_key(case) for case in self.cases)
+        await look_up_requests(self.context, self.cases, self._concurrency, self.tools.orders, self._now)
+        await self._concurrency.run(self._look_at_attempted_key(case) for case in self.cases)
         decisions = await self._note(self._decide(), is_first=False)
         await self._storage.write_recovered()
         return decisions
@@ -187,7 +188,7 @@ class CertificateRound:
         )
 
     async def _note(self, decisions: Sequence[Decision], *, is_first: bool) -> list[Decision]:
-        noting = Noting(self.context, self._storage, self._abreast, self._now)
+        noting = Noting(self.context, self._storage, self._concurrency, self._now)
         settled = await noting.begin(self.cases, decisions, is_first=is_first)
         self.more = noting.more
         self.lost_keys = with_mints(self.lost_keys, noting.minted, self._now)
@@ -196,8 +197,8 @@ class CertificateRound:
     async def _read_what_is_noted(self) -> None:
         await self._storage.read_keyring()
         drifted = [case for case in self.cases if case.secret is SecretState.DRIFTED and case.present is None]
-        await self._abreast.take(self._storage.read_secret(case) for case in drifted)
-        await self._abreast.take(self._storage.recover_key(case) for case in self.cases)
+        await self._concurrency.run(self._storage.read_secret(case) for case in drifted)
+        await self._concurrency.run(self._storage.recover_key(case) for case in self.cases)
 
     # What is sent and stored
 
@@ -230,7 +231,7 @@ class CertificateRound:
                 case.say(status=status)
                 self._count(case, _REASONS.get(status, Reason.REQUEST_FAILED), message, attempt.revision)
             case Mint():
-                raise TypeError(step)
+                raise TypeError(f"certificate {case.name}: no attempt was noted before it is sent")
 
     async def _restart(self, case: Case) -> None:
         """Restart the workloads that read the Secret, once for each certificate."""
@@ -248,7 +249,7 @@ class CertificateRound:
     def _wait(self, case: Case, reason: Reason | None, until: datetime | None) -> None:
         if reason is not None:
             case.say(reason=reason.value)
-        if reason in (None, Reason.ISSUES_USED):
+        if reason in (None, Reason.ISSUE_BUDGET_USED):
             case.say(next_attempt_time=until)
         if case.request is not None:
             if case.request.status is not case.entry.status or case.request.message != case.entry.message:
@@ -259,7 +260,7 @@ class CertificateRound:
     async def _post(self, case: Case) -> None:
         attempt, desired, context = case.open_attempt, case.desired, self.context
         if attempt is None:
-            raise TypeError(case.name)
+            raise TypeError(f"certificate {case.name} has no open attempt")
         if not case.fresh:
             await self._storage.require_target(case)
         key = self._storage.attempted_key(case, attempt)
@@ -291,7 +292,7 @@ class CertificateRound:
             # Issued, and the certificate is to be fetched; or over already.
             case.look_at(self._now)
             return
-        self._wait(case, _WAITING.get(answer.request.status, Reason.PENDING), None)
+        self._wait(case, OPEN_REQUESTS[answer.request.status], None)
 
     @staticmethod
     async def _csr(case: Case, key: PrivateKey) -> str:
@@ -300,7 +301,7 @@ class CertificateRound:
     async def _fetch(self, case: Case, certificate_id: str) -> None:
         attempt = case.open_attempt
         if attempt is None:
-            raise TypeError(case.name)
+            raise TypeError(f"certificate {case.name} has no open attempt")
         issued = await self.context.run.service.bundle(certificate_id)
         if issued is None:
             self._count(
@@ -312,7 +313,7 @@ class CertificateRound:
     async def _refit(self) -> None:
         """Write those Secrets anew whose `ca.crt` isn't what it should be by now."""
         stale = self._storage.stale()
-        await self._abreast.take(self._advance(case, Decision(Keep(), restore=True)) for case in stale)
+        await self._concurrency.run(self._advance(case, Decision(Keep(), restore=True)) for case in stale)
         if any(case.trouble is not None for case in stale):
             # Noted only when all have it, so that what failed is written again.
             self._storage.authorities = self.context.run.previous.authorities or self._storage.authorities
@@ -321,11 +322,6 @@ class CertificateRound:
         case.failed(reason, message, now=self._now, rng=self.tools.rng, revision=revision)
 
 
-_WAITING = {
-    RequestStatus.PENDING_APPROVAL: Reason.PENDING_APPROVAL,
-    RequestStatus.PENDING: Reason.PENDING,
-    RequestStatus.PENDING_VALIDATION: Reason.PENDING_VALIDATION,
-}
 _REASONS = {
     RequestStatus.FAILED: Reason.REQUEST_FAILED,
     RequestStatus.REJECTED: Reason.REQUEST_REJECTED,

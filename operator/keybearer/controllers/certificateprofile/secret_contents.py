@@ -23,6 +23,7 @@ from keybearer.controllers.json_reading import mapping_of, text_of
 from keybearer.controllers.objects import ObservedObject, TargetKey
 from keybearer.controllers.outcome import StalledError
 from keybearer.controllers.target.desired import (
+    APP_LABELS,
     MANAGED_LABEL,
     OWNER_LABEL,
     DesiredTarget,
@@ -30,6 +31,7 @@ from keybearer.controllers.target.desired import (
     fingerprint_of_body,
     owner_reference,
 )
+from keybearer.controllers.target.spec import OPAQUE
 from keybearer.pki.certificates import parse_certificates
 from keybearer.pki.errors import PkiError
 from keybearer.pki.keys import PrivateKey, load_private_key
@@ -57,6 +59,18 @@ __all__ = [
 
 _INDEX = "attempts.json"
 _ISSUES = TypeAdapter(Annotated[Ledger, Field(strict=False)])
+CERTIFICATE_KEY = "tls.crt"
+PRIVATE_KEY = "tls.key"
+CA_KEY = "ca.crt"
+CERTIFICATE_LABEL = "keybearer.dev/certificate"
+"""Names the certificate of the profile."""
+_CERTIFICATE_ID = "keybearer.dev/certificate-id"
+_REVISION = "keybearer.dev/revision"
+_SPEC = "keybearer.dev/spec"
+_TLS = "kubernetes.io/tls"
+_P12, _P12_TRUST = "keystore.p12", "truststore.p12"
+_JKS, _JKS_TRUST = "keystore.jks", "truststore.jks"
+_ALIAS, _TRUST_ALIAS = "certificate", "ca"
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,19 +183,6 @@ def _decoded(encoded: JsonValue) -> bytes:
         return b""
 
 
-CERTIFICATE_KEY = "tls.crt"
-PRIVATE_KEY = "tls.key"
-CA_KEY = "ca.crt"
-
-CERTIFICATE_LABEL = "keybearer.dev/certificate"
-"""Names the certificate of the profile."""
-_CERTIFICATE_ID = "keybearer.dev/certificate-id"
-_REVISION = "keybearer.dev/revision"
-_SPEC = "keybearer.dev/spec"
-_APP_LABELS = {"app.kubernetes.io/managed-by": "keybearer"}
-_TLS, _OPAQUE = "kubernetes.io/tls", "Opaque"
-
-
 @dataclass(frozen=True, slots=True)
 class Origins:
     """Where the certificate of a Secret comes from, so that a status that was lost can be found out from it.
@@ -231,14 +232,14 @@ def build_certificate_secret(
 
 def secret_type(*, has_key: bool) -> str:
     """Return the type of the Secret of a certificate."""
-    return _TLS if has_key else _OPAQUE
+    return _TLS if has_key else OPAQUE
 
 
 def build_keyring_secret(
     owner: ObservedObject, data: Mapping[str, bytes], fingerprinter: Fingerprinter
 ) -> DesiredTarget:
     """Return the Secret that holds the keys."""
-    return _build(owner, keyring_name(owner.key.name), _OPAQUE, data, {}, {}, fingerprinter)
+    return _build(owner, keyring_name(owner.key.name), OPAQUE, data, {}, {}, fingerprinter)
 
 
 def origins_of(body: Mapping[str, JsonValue], certificate: str) -> Origins | None:
@@ -269,7 +270,7 @@ def _build(
     metadata: dict[str, JsonValue] = {
         "name": key.name,
         "namespace": key.namespace,
-        "labels": {**_APP_LABELS, **labels, MANAGED_LABEL: "true", OWNER_LABEL: owner.uid},
+        "labels": {**APP_LABELS, **labels, MANAGED_LABEL: "true", OWNER_LABEL: owner.uid},
         "ownerReferences": [owner_reference(owner.key, owner.uid)],
     }
     if annotations:
@@ -290,11 +291,6 @@ def _build(
             "data", (key.kind, secret_type), encoded_data(key.kind, body)
         ),
     )
-
-
-_P12, _P12_TRUST = "keystore.p12", "truststore.p12"
-_JKS, _JKS_TRUST = "keystore.jks", "truststore.jks"
-_ALIAS, _TRUST_ALIAS = "certificate", "ca"
 
 
 @dataclass(frozen=True, slots=True)

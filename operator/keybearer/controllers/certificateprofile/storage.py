@@ -230,7 +230,7 @@ class CertificateStorage:
         """Judge what was issued, and store it if it may be."""
         attempt, desired, context = case.open_attempt, case.desired, self._context
         if attempt is None:
-            raise TypeError(case.name)
+            raise TypeError(f"certificate {case.name} has no open attempt")
         if desired.csr is None and not desired.makes_key:
             key = _service_key(issued)
         if desired.csr is None and key is None:

@@ -12,6 +12,7 @@ from keybearer.controllers.certificateprofile.status import LostKeys, Need
 from keybearer.controllers.issuance.service import RequestState
 
 __all__ = [
+    "OPEN_REQUESTS",
     "Allowance",
     "Attempt",
     "CertificateView",
@@ -227,11 +228,12 @@ class Decision:
 
 
 _KEEP = Keep()
-_WAITS = {
+OPEN_REQUESTS = {
     RequestStatus.PENDING_APPROVAL: Reason.PENDING_APPROVAL,
     RequestStatus.PENDING: Reason.PENDING,
     RequestStatus.PENDING_VALIDATION: Reason.PENDING_VALIDATION,
 }
+"""The reason of a certificate whose request has this status."""
 
 
 def decide(view: CertificateView, allowance: Allowance) -> Decision:
@@ -242,7 +244,7 @@ def decide(view: CertificateView, allowance: Allowance) -> Decision:
     step = _begin(view, allowance) if attempt is None else _pursue(view, attempt, allowance)
     if isinstance(step, Mint) and view.held_until is not None:
         # What failed again and again is told as that: it is no loop of needs.
-        step = Wait(Reason.ISSUES_USED if view.failed is None else None, view.held_until)
+        step = Wait(Reason.ISSUE_BUDGET_USED if view.failed is None else None, view.held_until)
     return Decision(step, restore=not isinstance(step, Fetch) and _wants_restoring(view, allowance))
 
 
@@ -256,7 +258,7 @@ def _pursue(view: CertificateView, attempt: Attempt, allowance: Allowance) -> St
     if request is None:
         return _send(view, attempt, allowance)
     if not request.status.is_final:
-        return Wait(_WAITS[request.status])
+        return Wait(OPEN_REQUESTS[request.status])
     was_counted = view.failed is not None and view.failed.revision == attempt.revision
     if was_counted:
         return _again(view, allowance) or Mint(_need_of(view, allowance) or Need.FIRST)
@@ -285,7 +287,7 @@ def _begin(view: CertificateView, allowance: Allowance) -> Step:
     if waits is not None:
         return waits
     if need is Need.KEY_LOST and allowance.mints < 1:
-        return Wait(Reason.BUDGET_USED)
+        return Wait(Reason.MINT_BUDGET_USED)
     return Mint(need)
 
 

@@ -7,15 +7,15 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from keybearer.client import SecretSync
+from keybearer.controllers.annotations import APPROVE_PLAN, REMOVE_FOREIGN, how_to_ask
 from keybearer.controllers.conditions import Tone
 from keybearer.controllers.outcome import ReconcileError, StalledError
 from keybearer.controllers.run_ends import Failure, failure_of
-from keybearer.controllers.secretsync.destination_names import is_parked
+from keybearer.controllers.secretsync.destination_names import BUSY, is_parked
 from keybearer.controllers.secretsync.destination_plan import DefinitionAction, DesiredSync
 from keybearer.controllers.secretsync.gather import Material
 from keybearer.controllers.secretsync.outcome import SyncOutcome
 from keybearer.controllers.secretsync.reasons import KeyProblemReason, Reason
-from keybearer.controllers.secretsync.remote_syncs import BUSY
 from keybearer.controllers.secretsync.resource import SecretSyncSpec
 from keybearer.controllers.secretsync.status import (
     KeyState,
@@ -233,8 +233,8 @@ def told(sync: SecretSync, push: PushStatus, keys: int, now: datetime) -> End:
     text = f"{text}{_of_failed(push)}"
     if push.foreign_total:
         text = (
-            f"{text}; status.push.foreign names what came from elsewhere, and keybearer.dev/request: remove-foreign "
-            "removes that once"
+            f"{text}; status.push.foreign names what came from elsewhere; remove that once with "
+            f"{how_to_ask(REMOVE_FOREIGN)}"
         )
     # Of imports and removals, which people ask for one by one, `status.sync` tells; they don't make a push bad.
     for what, status in (("import", sync.import_status), ("removal", sync.remove_status)):
@@ -268,7 +268,7 @@ def planned_message(
         DefinitionAction.UPDATE: f"change sync {desired.name} to {where} and {pushes}",
         DefinitionAction.NONE: f"{pushes} to {where}",
     }[action]
-    return f"would {told}; annotate keybearer.dev/request: approve-plan to let it"
+    return f"would {told}; approve with {how_to_ask(APPROVE_PLAN)}"
 
 
 def _of_failed(push: PushStatus) -> str:

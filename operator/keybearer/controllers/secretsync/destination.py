@@ -20,16 +20,18 @@ from keybearer.controllers.outcome import WaitingError
 from keybearer.controllers.ownership import is_own, mark_of
 from keybearer.controllers.requests import PendingRequest
 from keybearer.controllers.secretsync.conclusion import DestinationOutcome
+from keybearer.controllers.secretsync.destination_names import BUSY
 from keybearer.controllers.secretsync.destination_plan import Definitions, require_whole_folder, sync_name
 from keybearer.controllers.secretsync.destination_run import DestinationRun
 from keybearer.controllers.secretsync.gather import Gatherer
 from keybearer.controllers.secretsync.reasons import Reason
-from keybearer.controllers.secretsync.remote_syncs import BUSY, RemoteSyncs, SyncWatch, mirrored
+from keybearer.controllers.secretsync.remote_syncs import RemoteSyncs, SyncWatch, mirrored
 from keybearer.controllers.secretsync.resource import SecretSyncSpec
 from keybearer.controllers.secretsync.spec import ConnectionRef, DestinationDeletionPolicy, Source
 from keybearer.controllers.secretsync.status import RemoteSyncStatus, SecretSyncStatus
 from keybearer.controllers.service_session import ServiceSession
 from keybearer.controllers.work import WorkKey
+from keybearer.kube.resources import APP_CONNECTIONS
 from keybearer.wire.vocabulary import canonical_destination
 
 __all__ = ["Destinations"]
@@ -91,7 +93,7 @@ class Destinations:
         """
         source, ref = spec.source, spec.connection_ref
         if source is None or ref is None or spec.identity_ref is None:
-            raise TypeError(spec.destination)
+            raise TypeError("a spec with a destination lacks source or a reference; its rules forbid that")
         require_whole_folder(source)
         connection_id = self._connection_id(seen, ref)
         reading = await self._gatherer.read_folder(seen, spec, not_before=not_before)
@@ -195,7 +197,7 @@ class Destinations:
     def _connection_id(self, seen: ObservedObject, ref: ConnectionRef) -> str:
         if ref.id is not None:
             return ref.id
-        key = WorkKey("AppConnection", seen.key.namespace, ref.name or "")
+        key = WorkKey(APP_CONNECTIONS.kind, seen.key.namespace, ref.name or "")
         found = self._objects.get(key)
         if found is None:
             raise WaitingError(

@@ -10,6 +10,7 @@ from enum import StrEnum
 from functools import cached_property
 
 from keybearer.client import SecretSync
+from keybearer.controllers.annotations import RELEASE_GUARD, how_to_ask
 from keybearer.controllers.resource_fields import told_instant
 from keybearer.controllers.secretsync.status import (
     FAILED_MAX,
@@ -19,10 +20,18 @@ from keybearer.controllers.secretsync.status import (
     RemoteSyncStatus,
 )
 from keybearer.controllers.target.changes import KeyChanges, some_of
-from keybearer.controllers.target.guard import GuardRules, GuardVerdict, GuardWords, Removal, judge_removals
+from keybearer.controllers.target.guard import (
+    GuardRules,
+    GuardVerdict,
+    GuardWords,
+    Removal,
+    is_too_much,
+    judge_removals,
+)
 from keybearer.wire.key_schema import may_be_of
 
 __all__ = [
+    "BUSY",
     "PASSES",
     "NameState",
     "PlacedName",
@@ -36,6 +45,13 @@ __all__ = [
     "next_attempt",
     "with_names",
 ]
+
+PASSES = GuardVerdict(holds_back=False)
+"""Nothing is removed."""
+_NEXT_ATTEMPT = re.compile(r"(?:; the next attempt is at|, and the rest follows at) (\S+Z)$")
+"""How our service ends the message of a push that it tries again, or goes on with, by itself (decision 0028)."""
+BUSY = frozenset({"pending", "running"})
+"""What the status of a job says until it has ended."""
 
 
 class NameState(StrEnum):
@@ -148,10 +164,6 @@ def _is_wanted(one: PlacedName, folded: Collection[str]) -> bool:
     return one.state != NameState.REMOVING and one.key is not None and one.key.casefold() in folded
 
 
-PASSES = GuardVerdict(holds_back=False)
-"""Nothing is removed."""
-
-
 def judge_names(
     effect: PushEffect,
     rules: GuardRules,
@@ -196,19 +208,14 @@ def judge_counts(before: int | None, now: int, rules: GuardRules, *, released: b
     if released or before is None or now >= before:
         return PASSES
     vanishing = before - now
-    if now and vanishing * 100 <= before * rules.max_deletions:
+    if not is_too_much(vanishing, before, rules.max_deletions):
         return PASSES
     what = "all of them" if not now else f"{vanishing} of them, more than {rules.max_deletions} %"
     return GuardVerdict(
         holds_back=True,
         message=f"the source had {before} secrets and has {now}: {what} would be removed from the destination; if "
-        "that is meant, annotate keybearer.dev/request: release-guard with a fresh keybearer.dev/requestedAt",
+        f"that is meant, release it once with {how_to_ask(RELEASE_GUARD)}",
     )
-
-
-_NEXT_ATTEMPT = re.compile(r"(?:; the next attempt is at|, and the rest follows at) (\S+Z)$")
-"""How our service ends the message of a push that it tries again, or goes on with, by itself (decision 28)."""
-_BUSY = frozenset({"pending", "running"})
 
 
 def next_attempt(message: str | None) -> datetime | None:
@@ -225,7 +232,7 @@ def is_parked(sync: SecretSync, now: datetime) -> bool:
 
 def has_news(before: RemoteSyncStatus | None, now: RemoteSyncStatus) -> bool:
     """Tell whether a push has ended since the last look and left something to say of single names."""
-    if now.sync_status in _BUSY or not (now.sync_status == "failed" or now.last_sync_message):
+    if now.sync_status in BUSY or not (now.sync_status == "failed" or now.last_sync_message):
         return False
     if before is None:
         return True

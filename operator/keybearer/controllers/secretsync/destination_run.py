@@ -20,6 +20,7 @@ from keybearer.controllers.secretsync.conclusion import (
     told,
 )
 from keybearer.controllers.secretsync.destination_names import (
+    BUSY,
     PASSES,
     PlacedNames,
     has_news,
@@ -38,7 +39,6 @@ from keybearer.controllers.secretsync.destination_plan import (
 from keybearer.controllers.secretsync.gather import FolderReading
 from keybearer.controllers.secretsync.reasons import Reason
 from keybearer.controllers.secretsync.remote_syncs import (
-    BUSY,
     REFRESH,
     ImportBehavior,
     RemoteSyncs,
@@ -143,7 +143,7 @@ class DestinationRun:
             case _:
                 pass
         if sync is None:
-            raise TypeError(action)
+            raise TypeError(f"action {action.value} is for a sync that is there, and there is none")
         push = push.model_copy(update={"definition": self.desired.fingerprint, "version": sync.version})
         sync, push, names = await self._run_where_due(sync, push, judged)
         return await self._told(await self._looked_at(sync), push, names)

@@ -48,6 +48,17 @@ _PINNED_MAX = 256
 """Versions that all sources may pin together: each is a request of its own in each run, at 50 a second and
 identity."""
 _PINNED_AT_ONCE = 8
+_DEADLINE_SECONDS = 40.0
+"""Of all that is gathered in one run. Less than a run as a whole may take: what it waited for is still to be told."""
+_SUPPORTED_TYPES = frozenset(
+    {
+        OPAQUE,
+        "kubernetes.io/tls",
+        "kubernetes.io/dockerconfigjson",
+        "kubernetes.io/basic-auth",
+        "kubernetes.io/ssh-auth",
+    }
+)
 
 
 @dataclass(slots=True)
@@ -166,19 +177,6 @@ def _query(source: Source) -> SourceQuery:
         expand_references=source.expand_secret_references,
         tag_slugs=tuple(sorted(source.tag_slugs)),
     )
-
-
-_DEADLINE_SECONDS = 40.0
-"""Of all that is gathered in one run. Less than a run as a whole may take: what it waited for is still to be told."""
-_SUPPORTED_TYPES = frozenset(
-    {
-        OPAQUE,
-        "kubernetes.io/tls",
-        "kubernetes.io/dockerconfigjson",
-        "kubernetes.io/basic-auth",
-        "kubernetes.io/ssh-auth",
-    }
-)
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,10 @@ __all__ = [
 _PROGRAM_MAX_BYTES = 64 * 1024  # one expression; room for some 2,700 instructions
 _UNION_MAX_BYTES = 256 * 1024  # all expressions of one list, joined
 _GLOB_MARKS = frozenset("*?[")
+_COMPILED_MAX = (
+    128  # selections whose patterns stay compiled; each takes at most about 1 MiB, most take little
+)
+_CALL_STEPS = 150  # what calling RE2 from Python costs besides
 
 
 class _Match(Protocol):
@@ -209,12 +213,6 @@ def _split_replacement(replacement: str, groups: int, where: str) -> tuple[str |
                 f"{where} may refer to \\0 to \\{min(groups, 9)} only; write \\\\ for a backslash"
             )
     return tuple(pieces)
-
-
-_COMPILED_MAX = (
-    128  # selections whose patterns stay compiled; each takes at most about 1 MiB, most take little
-)
-_CALL_STEPS = 150  # what calling RE2 from Python costs besides
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,6 +50,9 @@ from keybearer.kube.resources import SECRET_SYNCS
 __all__ = ["Materializer", "Rivals", "SyncFinalizer"]
 
 _log = get_logger(__name__)
+_DEAD_MAX = 4096
+_ATTEMPTS = 4
+"""Looks at the target before a run gives up on finding it as planned upon; others may write at the same time."""
 
 
 class SyncFinalizer(FinalizerKeeper):
@@ -89,9 +92,6 @@ def _needs_finalizer(spec: SecretSyncSpec) -> bool:
     return target.creation_policy is CreationPolicy.MERGE and target.on_delete is DeletionPolicy.DELETE
 
 
-_DEAD_MAX = 4096
-
-
 class Rivals:
     """Tells which of the SecretSyncs that a target names are still there."""
 
@@ -128,10 +128,6 @@ class Rivals:
         while len(self._dead) > _DEAD_MAX:
             self._dead.popitem(last=False)
         return found
-
-
-_ATTEMPTS = 4
-"""Looks at the target before a run gives up on finding it as planned upon; others may write at the same time."""
 
 
 class Materializer:

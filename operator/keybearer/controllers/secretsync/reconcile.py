@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from functools import partial
 
 from keybearer.base.clock import Clock
+from keybearer.controllers.annotations import APPROVE_PLAN, IMPORT, RELEASE_GUARD, REMOVE_FOREIGN, SYNC
 from keybearer.controllers.conditions import Tone
 from keybearer.controllers.fingerprint import Fingerprinter
 from keybearer.controllers.freshness import Freshness
@@ -15,14 +16,7 @@ from keybearer.controllers.mode import Mode
 from keybearer.controllers.objects import ObjectStore, ObservedObject, TargetKey
 from keybearer.controllers.outcome import ReconcileError
 from keybearer.controllers.reconciler import Kind, KindReconciler, Leftover, Unfinished
-from keybearer.controllers.requests import (
-    APPROVE_PLAN,
-    IMPORT,
-    RELEASE_GUARD,
-    REMOVE_FOREIGN,
-    SYNC,
-    PendingRequest,
-)
+from keybearer.controllers.requests import PendingRequest
 from keybearer.controllers.run_ends import failure_of
 from keybearer.controllers.secretsync.conclusion import (
     joined,
@@ -177,7 +171,9 @@ class SecretSyncReconciler(KindReconciler[SecretSyncSpec, SecretSyncStatus, Sync
     ) -> tuple[SyncOutcome, RunResult]:
         """Take back the sync of a destination that the spec names no more."""
         if outcome is None:
-            raise TypeError(spec)
+            raise TypeError(
+                "a spec without a destination that writes no target was read; its rules forbid that"
+            )
         if previous.sync is None:
             return outcome, result
         try:

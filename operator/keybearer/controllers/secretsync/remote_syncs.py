@@ -14,7 +14,7 @@ from keybearer.base.clock import Clock
 from keybearer.client import AsyncKeybearer, NotFound, SecretSync
 from keybearer.controllers.outcome import StalledError
 from keybearer.controllers.resource_fields import told_instant
-from keybearer.controllers.secretsync.destination_names import PlacedName, PlacedNames
+from keybearer.controllers.secretsync.destination_names import BUSY, PlacedName, PlacedNames
 from keybearer.controllers.secretsync.destination_plan import DesiredSync, PresentSync
 from keybearer.controllers.secretsync.reasons import Reason
 from keybearer.controllers.secretsync.status import RemoteSyncStatus
@@ -22,7 +22,6 @@ from keybearer.controllers.service_session import ServiceSession
 from keybearer.controllers.work import WorkKey
 
 __all__ = [
-    "BUSY",
     "REFRESH",
     "ImportBehavior",
     "RemoteSyncs",
@@ -38,6 +37,15 @@ ImportBehavior = Literal["prioritize-source", "prioritize-destination"]
 _BOARDS_MAX = 256
 _NAME_MAX = 512
 """What lists of names in a status take."""
+REFRESH = timedelta(minutes=5)
+"""Between two looks at a sync at rest: what others do with it in the service."""
+_SOON = timedelta(milliseconds=300)
+"""Between two looks at a run that is under way."""
+_LATER = timedelta(seconds=2)
+_SOON_FOR_SECONDS = 30.0
+_AGAIN_SECONDS = REFRESH.total_seconds()
+_AGAIN_MAX_SECONDS = 3600.0
+"""Between pushes that fail for a reason that no attempt mends: each time twice as long, up to this."""
 
 
 class RemoteSyncs:
@@ -204,7 +212,7 @@ class RemoteSyncs:
         try:
             return await self._session.perform(act, what)
         except StalledError as error:
-            if error.reason == "ServiceRefused":
+            if error.reason == Reason.SERVICE_REFUSED:
                 raise StalledError(Reason.SYNC_REFUSED, error.message) from error
             raise
 
@@ -267,19 +275,6 @@ def mirrored(sync: SecretSync) -> RemoteSyncStatus:
         last_remove_message=sync.last_remove_message,
         last_removed_at=told_instant(sync.last_removed_at),
     )
-
-
-BUSY = frozenset({"pending", "running"})
-"""What the status of a job says until it has ended."""
-REFRESH = timedelta(minutes=5)
-"""Between two looks at a sync at rest: what others do with it in the service."""
-_SOON = timedelta(milliseconds=300)
-"""Between two looks at a run that is under way."""
-_LATER = timedelta(seconds=2)
-_SOON_FOR_SECONDS = 30.0
-_AGAIN_SECONDS = REFRESH.total_seconds()
-_AGAIN_MAX_SECONDS = 3600.0
-"""Between pushes that fail for a reason that no attempt mends: each time twice as long, up to this."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """The custom resource SecretSync: its spec as users write it, and its CRD.
 
-The halves of the spec live in `spec_source` and in `target.spec`, the status in `status`; this module puts them
+The halves of the spec live in `spec` and in `target.spec`, the status in `status`; this module puts them
 together. Defaults here are the API server's too, except inside lists: there the API server would write them
 into what GitOps tools compare item by item.
 """

@@ -46,6 +46,8 @@ _LIGHT_PATTERNS = 2000  # matches and renames by globs and exact names: 0.5 us e
 _LIGHT_PATTERN_CHARS = 2000  # of globs, to be compiled: 0.3 us each
 _LIGHT_CHARS = 256 * 1024  # of values
 _LIGHT_JSON_CHARS = 12 * 1024  # of values, for each item that takes a property: at worst 350 ns each
+_KEY_MAX = 512
+"""What `status.keys[].key` takes; a foreign service may name its secrets longer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,10 +279,6 @@ def _take(claim: _Claim, reader: JsonReader, problems: list[KeyProblem]) -> Sele
         problems.append(KeyProblem(claim.target_key, reason, f"{ref}: {error}", ref))
         return None
     return SelectedKey(claim.target_key, value, ref, secret.version, secret.updated_at)
-
-
-_KEY_MAX = 512
-"""What `status.keys[].key` takes; a foreign service may name its secrets longer."""
 
 
 class KeysRefusedError(StalledError):

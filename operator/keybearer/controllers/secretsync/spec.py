@@ -8,8 +8,8 @@ from typing import Annotated
 from pydantic import AfterValidator, Field, JsonValue, WithJsonSchema
 
 from keybearer.controllers.custom_resource import ResourceModel, RuledModel, rule
-from keybearer.controllers.resource_fields import ObjectName
-from keybearer.controllers.target.spec import TARGET_KEY_PATTERN, is_target_key
+from keybearer.controllers.resource_fields import DATA_KEY_PATTERN, ObjectName
+from keybearer.controllers.target.spec import is_target_key
 from keybearer.wire.limits import ENVIRONMENT_SLUG_MAX, FOLDER_PATH_MAX, SECRET_NAME_MAX
 
 __all__ = [
@@ -86,7 +86,7 @@ class KeyItem(RuledModel):
             alias="as",
             min_length=1,
             max_length=253,
-            pattern=TARGET_KEY_PATTERN,
+            pattern=DATA_KEY_PATTERN,
             description="The key in the target. Without it, the name of the secret after renaming.",
         ),
     ] = None

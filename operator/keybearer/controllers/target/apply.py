@@ -13,7 +13,8 @@ from keybearer.base.clock import format_instant
 from keybearer.controllers.effect_budget import REPAIRS, EffectBudgets
 from keybearer.controllers.fingerprint import Fingerprinter
 from keybearer.controllers.json_reading import mapping_of, text_of
-from keybearer.controllers.objects import ObservedStore, ObservedTarget, TargetKey
+from keybearer.controllers.objects import TargetKey
+from keybearer.controllers.observed_targets import ObservedStore, ObservedTarget
 from keybearer.controllers.outcome import WaitingError
 from keybearer.controllers.target.decisions import (
     ApplyTarget,
@@ -149,7 +150,7 @@ class TargetWriter:
         minutes = REPAIRS.longest_pause.total_seconds() / 60
         message = (
             f"{overrun.why}, since {format_instant(overrun.since)}; it is put right less often, after {minutes:g} "
-            "minutes at the latest; end that, or leave the target to it"
+            "minutes at the latest; end that, or take the target out of the spec"
         )
         after = self._budgets.wait(budget, REPAIRS) or overrun.left
         return WaitingError(TargetReason.CONTESTED, message, after=after)

@@ -98,8 +98,11 @@ def restored(backup: JsonObject) -> JsonObject:
 
 
 def _noted(body: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
+    text = text_of(_annotations(body).get(BACKUP_MARK))
+    if not text:
+        return {}  # every event of a target asks
     try:
-        return mapping_of(orjson.loads(text_of(_annotations(body).get(BACKUP_MARK))))
+        return mapping_of(orjson.loads(text))
     except orjson.JSONDecodeError:
         return {}
 

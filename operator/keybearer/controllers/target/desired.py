@@ -9,13 +9,14 @@ from dataclasses import dataclass, field
 from pydantic import JsonValue
 
 from keybearer.controllers.fingerprint import Fingerprinter
-from keybearer.controllers.json_reading import text_of, texts_of
+from keybearer.controllers.json_reading import mapping_of, text_of, texts_of
 from keybearer.controllers.objects import TargetKey
 from keybearer.controllers.target.spec import OPAQUE, CreationPolicy, DeletionPolicy, Target, TargetKind
 from keybearer.controllers.work import WorkKey
 from keybearer.kube.resources import CONFIG_MAPS, SECRETS, Resource
 
 __all__ = [
+    "APP_LABELS",
     "MANAGED_LABEL",
     "OWNER_LABEL",
     "TARGET_RESOURCES",
@@ -33,7 +34,8 @@ OWNER_LABEL = "keybearer.dev/owner-uid"
 
 TARGET_RESOURCES: Mapping[str, Resource] = {one.kind: one for one in (SECRETS, CONFIG_MAPS)}
 """The kinds that a target may have."""
-_APP_LABELS = {"app.kubernetes.io/managed-by": "keybearer"}
+APP_LABELS = {"app.kubernetes.io/managed-by": "keybearer"}
+"""Of targets that we own; a spec may say otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +86,7 @@ def build_target(
     labels = dict(target.labels)
     labels[MANAGED_LABEL] = "true"
     if owned:
-        labels = {**_APP_LABELS, **labels, OWNER_LABEL: owner_uid}
+        labels = {**APP_LABELS, **labels, OWNER_LABEL: owner_uid}
         if target.on_delete is DeletionPolicy.DELETE:
             metadata["ownerReferences"] = [owner_reference(owner, owner_uid)]
     metadata["labels"] = dict(labels)
@@ -127,8 +129,7 @@ def fingerprint_of_body(
         fingerprinter: makes the keyed fingerprint.
         own: the names of our labels and annotations, by section; None: all are.
     """
-    meta = body.get("metadata")
-    meta = meta if isinstance(meta, Mapping) else {}
+    meta = mapping_of(body.get("metadata"))
     secret_type = text_of(body.get("type")) or OPAQUE if kind == TargetKind.SECRET else ""
     head = (kind, secret_type, str(body.get("immutable") is True), *_owners(meta.get("ownerReferences")))
     return fingerprinter.of_mappings(

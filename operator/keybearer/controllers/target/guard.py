@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from keybearer.controllers.annotations import RELEASE_GUARD, how_to_ask
 from keybearer.controllers.resource_fields import write_duration
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "GuardWords",
     "Removal",
     "RemovedShare",
+    "is_too_much",
     "judge_removals",
     "remember",
     "share_of_removed",
@@ -136,8 +138,8 @@ def judge_removals(
     return GuardVerdict(
         holds_back=True,
         message=f"{len(remove)} of {before} {words.what}{after}, more than the guard lets at once "
-        f"({rules.max_deletions} %, and never all); {words.outcome}. Mend the source, or release it once with the "
-        "annotations keybearer.dev/request: release-guard and a fresh keybearer.dev/requestedAt",
+        f"({rules.max_deletions} %, and never all); {words.outcome}. Mend the source, or release it once with "
+        f"{how_to_ask(RELEASE_GUARD)}",
     )
 
 
@@ -164,12 +166,12 @@ def share_of_removed(
     gone = {name for one in recent for name in one.names}.difference(there).union(remove)
     removed = len(gone) + sum(one.omitted for one in recent)
     most = max([before, *(one.of for one in recent)])
-    too_much = _is_too_much(len(remove), before, rules.max_deletions)
+    too_much = is_too_much(len(remove), before, rules.max_deletions)
     too_much |= bool(remove) and removed * 100 > rules.max_deletions * most
     return RemovedShare(removed, most, needs_release=before > 0 and too_much)
 
 
-def _is_too_much(removing: int, before: int, max_deletions: int) -> bool:
+def is_too_much(removing: int, before: int, max_deletions: int) -> bool:
     """Tell whether a person must release a change that removes so many of those that there are: never all pass."""
     if not removing or not before:
         return False

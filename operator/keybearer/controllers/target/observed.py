@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -10,7 +10,8 @@ from pydantic import JsonValue
 
 from keybearer.controllers.fingerprint import Fingerprinter
 from keybearer.controllers.json_reading import mapping_of, text_of
-from keybearer.controllers.objects import ObservedTarget, TargetKey
+from keybearer.controllers.objects import TargetKey
+from keybearer.controllers.observed_targets import ObservedTarget
 from keybearer.controllers.target.desired import OWNER_LABEL, encoded_data, fingerprint_of_body
 from keybearer.controllers.target.spec import OPAQUE
 from keybearer.kube.gateway import FIELD_MANAGER
@@ -55,8 +56,7 @@ class PresentTarget:
     @property
     def metadata(self) -> Mapping[str, JsonValue]:
         """Its metadata."""
-        meta = self.body.get("metadata")
-        return meta if isinstance(meta, Mapping) else {}
+        return mapping_of(self.body.get("metadata"))
 
     @cached_property
     def data(self) -> dict[str, str]:
@@ -122,11 +122,16 @@ class PresentTarget:
         return self._managed("f:metadata", f"f:{section}")
 
     def _managed(self, *path: str) -> frozenset[str]:
-        return _recorded(self.metadata, path, lambda entry: entry.get("manager") == self.manager)
+        entries = (entry for entry in self.field_managers() if entry.get("manager") == self.manager)
+        return frozenset[str]().union(*(_names_at(entry, path) for entry in entries))
 
     def own_metadata(self, section: str) -> frozenset[str]:
         """Return the labels or annotations that it records as ours."""
-        return _recorded(self.metadata, ("f:metadata", f"f:{section}"), is_own_manager)
+        return self._own[section]
+
+    @cached_property
+    def _own(self) -> Mapping[str, frozenset[str]]:
+        return _own_metadata(self.metadata)
 
     def field_managers(self) -> Iterator[Mapping[str, JsonValue]]:
         """Yield what the API server records of each field manager."""
@@ -159,13 +164,13 @@ _MERGED = (
 def _names_at(entry: Mapping[str, JsonValue], path: tuple[str, ...]) -> frozenset[str]:
     fields: JsonValue = entry.get("fieldsV1")
     for step in path:
-        fields = fields.get(step) if isinstance(fields, Mapping) else None
-    return frozenset(name[2:] for name in (fields if isinstance(fields, Mapping) else {}) if name[:2] == "f:")
+        fields = mapping_of(fields).get(step)
+    return frozenset(name[2:] for name in mapping_of(fields) if name[:2] == "f:")
 
 
 def _field_managers(meta: Mapping[str, JsonValue]) -> Iterator[Mapping[str, JsonValue]]:
     entries = meta.get("managedFields")
-    return (entry for entry in (entries if isinstance(entries, list) else []) if isinstance(entry, Mapping))
+    return (entry for entry in (entries if isinstance(entries, list) else []) if isinstance(entry, dict))
 
 
 def is_own_manager(entry: Mapping[str, JsonValue]) -> bool:
@@ -173,30 +178,27 @@ def is_own_manager(entry: Mapping[str, JsonValue]) -> bool:
     return text_of(entry.get("manager")).partition("/")[0] == FIELD_MANAGER
 
 
-def _recorded(
-    meta: Mapping[str, JsonValue],
-    path: tuple[str, ...],
-    is_asked: Callable[[Mapping[str, JsonValue]], bool],
-) -> frozenset[str]:
-    """Return the names at a path that `managedFields` records in the entries that are asked for."""
-    entries = (entry for entry in _field_managers(meta) if is_asked(entry))
-    return frozenset[str]().union(*(_names_at(entry, path) for entry in entries))
+def _own_metadata(meta: Mapping[str, JsonValue]) -> dict[str, frozenset[str]]:
+    """Return the labels and annotations that `managedFields` records as ours, in one pass: each event asks."""
+    ours = [
+        mapping_of(mapping_of(entry.get("fieldsV1")).get("f:metadata"))
+        for entry in _field_managers(meta)
+        if is_own_manager(entry)
+    ]
+    return {
+        section: frozenset([name[2:] for one in ours for name in mapping_of(one.get(f"f:{section}"))])
+        for section in ("labels", "annotations")
+    }
 
 
 def observe_target(kind: str, body: Mapping[str, JsonValue], fingerprinter: Fingerprinter) -> ObservedTarget:
     """Return what is remembered of a target: identity, version, owner and fingerprint."""
-    meta = body.get("metadata")
-    meta = meta if isinstance(meta, Mapping) else {}
-    labels = meta.get("labels")
-    owner = labels.get(OWNER_LABEL) if isinstance(labels, Mapping) else None
-    own = {
-        section: _recorded(meta, ("f:metadata", f"f:{section}"), is_own_manager)
-        for section in ("labels", "annotations")
-    }
+    meta = mapping_of(body.get("metadata"))
+    owner = mapping_of(meta.get("labels")).get(OWNER_LABEL)
     return ObservedTarget(
         key=TargetKey(kind, str(meta.get("namespace", "")), str(meta.get("name", ""))),
         uid=str(meta.get("uid", "")),
         resource_version=str(meta.get("resourceVersion", "")),
         owner_uid=owner if isinstance(owner, str) else None,
-        fingerprint=fingerprint_of_body(kind, body, fingerprinter, own),
+        fingerprint=fingerprint_of_body(kind, body, fingerprinter, _own_metadata(meta)),
     )

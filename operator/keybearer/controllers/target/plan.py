@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from keybearer.controllers.annotations import APPROVE_PLAN, how_to_ask
 from keybearer.controllers.mode import Mode
 from keybearer.controllers.target.changes import (
     KeyChanges,
@@ -141,7 +142,8 @@ def _plan_merge(
             changes=changes,
             verdict=Verdict(
                 TargetReason.IMMUTABLE,
-                f"{desired.key.kind} {desired.key.name} is immutable; merge elsewhere",
+                f"{desired.key.kind} {desired.key.name} is immutable, so no key can be merged into it; "
+                "choose another target.name",
             ),
         )
     action = MergeTarget(desired, present.uid, force=bool(changes.change))
@@ -211,7 +213,6 @@ def _planned(desired: DesiredTarget, changes: KeyChanges) -> Verdict:
     return Verdict(
         TargetReason.PLANNED,
         f"mode is Plan: {count} keys of {desired.key.kind} {desired.key.name} would change, see status.plan; "
-        "approve with the annotations keybearer.dev/request: approve-plan and a fresh keybearer.dev/requestedAt, "
-        "or set mode to Apply",
+        f"approve with {how_to_ask(APPROVE_PLAN)}, or set mode to Apply",
         stalled=False,
     )

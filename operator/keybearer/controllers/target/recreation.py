@@ -3,7 +3,7 @@
 Nothing is deleted before a dry run accepted the new object. From before the deletion until the old or the new object
 exists there is a backup: whoever works next after a process that died in between is shown it by the watch of targets,
 and puts the old object back. Where a quota has no room for a backup, the old object is in memory only, and is lost if
-the process dies (decision 36).
+the process dies (decision 0036).
 """
 
 from __future__ import annotations

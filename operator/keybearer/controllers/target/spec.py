@@ -11,13 +11,12 @@ from pydantic import AfterValidator, Field
 
 from keybearer.controllers.custom_resource import ResourceModel, RuledModel, rule
 from keybearer.controllers.mode import Mode
-from keybearer.controllers.resource_fields import ObjectName
+from keybearer.controllers.resource_fields import DATA_KEY_PATTERN, ObjectName
 from keybearer.controllers.target.guard import GuardRules
 
 __all__ = [
     "FORBIDDEN_SECRET_TYPES",
     "OPAQUE",
-    "TARGET_KEY_PATTERN",
     "ConfigMapTemplate",
     "CreationPolicy",
     "DeletionPolicy",
@@ -34,10 +33,6 @@ __all__ = [
 OPAQUE = "Opaque"
 FORBIDDEN_SECRET_TYPES = ("kubernetes.io/service-account-token", "bootstrap.kubernetes.io/token")
 """Kubernetes gives or grants credentials by Secrets of these types: writing one would be minting a right."""
-
-TARGET_KEY_PATTERN = r"^[-._a-zA-Z0-9]+$"
-"""A key of a Secret or ConfigMap; `.`, `..` and anything that begins with `..` are refused as well
-(IsConfigMapKey of k8s.io/apimachinery)."""
 
 _LABEL_VALUE_PATTERN = r"^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$"
 
@@ -88,7 +83,7 @@ class ConfigMapTemplate(ResourceModel):
         Field(
             min_length=1,
             max_length=253,
-            pattern=TARGET_KEY_PATTERN,
+            pattern=DATA_KEY_PATTERN,
             description="Takes only this key as a template. Without it, each key is one.",
         ),
     ] = None
@@ -120,7 +115,7 @@ class TargetTemplate(RuledModel):
         return self.data is not None or self.config_map_ref is not None
 
     @rule(
-        cel=f"!has(self.data) || self.data.all(key, key.size() <= 253 && key.matches('{TARGET_KEY_PATTERN}')"
+        cel=f"!has(self.data) || self.data.all(key, key.size() <= 253 && key.matches('{DATA_KEY_PATTERN}')"
         " && key != '.' && !key.startsWith('..'))",
         message="keys of data must be at most 253 letters, digits, dots, hyphens and underscores, must "
         "not be . and must not begin with ..",

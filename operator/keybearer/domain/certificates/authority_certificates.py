@@ -21,7 +21,7 @@ from keybearer.domain.certificates.key_work import KeyWork
 from keybearer.domain.certificates.opened_authority import OpenedAuthority, opened_authority, parent_of
 from keybearer.domain.certificates.pointers import PublicPlaces
 from keybearer.domain.certificates.records import record_of
-from keybearer.domain.certificates.signing import Signer, Signing, require_active, sentence_of
+from keybearer.domain.certificates.signing import Signer, Signing, require_may_sign, sentence_of
 from keybearer.domain.errors import InvalidError, NotFoundError
 from keybearer.pki.certificates import parse_certificate
 from keybearer.pki.errors import PkiError
@@ -134,7 +134,7 @@ class AuthorityCertificates:
         """
         async with self._database.reading() as unit:
             opened = await opened_authority(unit, principal, authority_id)
-        require_active(opened.authority)
+        require_may_sign(opened.authority, None)
         signer = self._signer(opened)
         now = self._clock.now()
         try:
@@ -226,7 +226,7 @@ class AuthorityCertificates:
         )
 
     def _signer(self, opened: OpenedAuthority) -> Signer:
-        return self._signing.signer(opened.authority, opened.present, opened.key.der())
+        return self._signing.signer(opened.authority, opened.present, opened.key.der(), policy_id=None)
 
     async def _store(
         self,

@@ -18,7 +18,7 @@ from keybearer.domain.certificates.asked import (
 from keybearer.domain.certificates.key_work import KeyWork
 from keybearer.domain.certificates.orders import Order, Requester, approval_for
 from keybearer.domain.certificates.profile_terms import defaults_of, rules_of
-from keybearer.domain.certificates.signing import Signing, require_active, sentence_of
+from keybearer.domain.certificates.signing import Signing, require_may_sign, sentence_of
 from keybearer.domain.errors import InvalidError
 from keybearer.pki.errors import PkiError
 from keybearer.pki.issuance import default_key_usages
@@ -61,7 +61,7 @@ class Deciding:
         """
         defaults = defaults_of(profile)
         if profile.authority is not None:
-            require_active(profile.authority)
+            require_may_sign(profile.authority, profile.profile.policy_id)
         try:
             request = None if new.csr is None else _read_csr(profile, new.csr)
             asked = (

@@ -19,7 +19,7 @@ from keybearer.domain.certificates.orders import (
     require_renewable,
 )
 from keybearer.domain.certificates.profile_terms import auto_renewal_of, dating_of
-from keybearer.domain.certificates.signing import Signed, Signing, require_active
+from keybearer.domain.certificates.signing import Signed, Signing, require_may_sign
 from keybearer.domain.certificates.transitions import require_move
 from keybearer.domain.errors import InvalidError
 from keybearer.pki.keys import PrivateKey, PublicKey, load_private_key
@@ -172,7 +172,7 @@ class Finishing:
         if profile is None:
             raise InvalidError("The certificate profile was deleted while the request waited")
         if profile.authority is not None:
-            require_active(profile.authority)
+            require_may_sign(profile.authority, profile.profile.policy_id)
         asked = self._deciding.require_allowed(profile, Asked.read(request.asked))
         key = await self._key_of(unit, request)
         renews = None if request.renews_id is None else await unit.certificates.get(request.renews_id)

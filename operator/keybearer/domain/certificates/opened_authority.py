@@ -9,7 +9,7 @@ from keybearer.domain.authorization import Action, Principal
 from keybearer.domain.certificates.authority_lookup import internal_authority
 from keybearer.domain.certificates.authority_requests import Configuration
 from keybearer.domain.certificates.lookup import in_project
-from keybearer.domain.certificates.signing import require_active
+from keybearer.domain.certificates.signing import require_may_sign
 from keybearer.domain.errors import InvalidError
 from keybearer.pki.keys import PrivateKey, load_private_key
 from keybearer.store.certificate_authorities import AuthorityCertificate, CertificateAuthority
@@ -73,7 +73,7 @@ async def parent_of(
         raise InvalidError("The parent CA is not an internal certificate authority")
     if await _stands_above(unit, opened.authority.id, found.id):
         raise InvalidError("A certificate authority can't stand above itself")
-    require_active(found)
+    require_may_sign(found, None)
     return await _with_key(unit, found)
 
 

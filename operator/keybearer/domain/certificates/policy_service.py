@@ -14,6 +14,7 @@ from keybearer.base.ids import ProjectId, new_uuid
 from keybearer.domain.audit import EventType, audited
 from keybearer.domain.authorization import Action, Principal, Subject
 from keybearer.domain.certificates.lookup import access_to, certificate_project
+from keybearer.domain.certificates.policy_binding import require_free_policy
 from keybearer.domain.errors import InvalidError
 from keybearer.domain.unchanged import UNCHANGED, Unchanged
 from keybearer.store.audit import AuditEvent
@@ -123,7 +124,7 @@ class CertificatePolicies:
         """Remove a policy.
 
         Raises:
-            InvalidError: a profile uses it.
+            InvalidError: a profile uses it, or an authority is bound to it.
         """
         async with self._database.writing() as unit:
             policy = await _found(unit, principal, policy_id, Action.DELETE, for_change=True)
@@ -131,6 +132,7 @@ class CertificatePolicies:
                 raise InvalidError(
                     f"Certificate policy {policy.name} is in use by a certificate profile: delete that first"
                 )
+            await require_free_policy(unit, policy)
             await unit.certificate_policies.delete(policy.id)
             await unit.audit(_event(principal, EventType.DELETE_CERTIFICATE_POLICY, policy))
             return policy

@@ -13,6 +13,7 @@ from keybearer.domain.authorization import Action, Principal, Subject
 from keybearer.domain.certificates.approval_guard import require_free_authority, require_unguarded
 from keybearer.domain.certificates.enrolling import put_enrollment
 from keybearer.domain.certificates.lookup import access_to, certificate_project, in_project
+from keybearer.domain.certificates.policy_binding import require_may_bind, require_of_policy
 from keybearer.domain.certificates.profile_requests import (
     AcmeBinding,
     NewProfile,
@@ -93,16 +94,18 @@ class CertificateProfiles:
 
         Raises:
             NotFoundError: the policy or the authority isn't one of the project.
-            ForbiddenError: the slug is taken, or it would go around the approval that the authority's profiles need.
-            InvalidError: the project has too many.
+            ForbiddenError: the slug is taken, the policy leaves its profiles to admins, or it would go around the
+                approval that the authority's profiles need.
+            InvalidError: the project has too many, or the authority signs by another policy alone.
         """
         async with self._database.writing() as unit:
             policy = await unit.certificate_policies.get(new.policy_id)
             access = await _project_of(unit, principal, new, policy)
             project_id = access.project.id
             policy = in_project(policy, project_id, _POLICY)
+            require_may_bind(access, policy)
             if new.authority_id is not None:
-                await _require_authority(unit, access, new.authority_id)
+                await _require_authority(unit, access, new.authority_id, policy.id)
             if await unit.certificate_profiles.count_of(project_id) >= CERTIFICATE_OBJECTS_MAX:
                 raise InvalidError(f"A project has at most {CERTIFICATE_OBJECTS_MAX} certificate profiles")
             await _require_free_slug(unit, project_id, new.slug)
@@ -132,18 +135,26 @@ class CertificateProfiles:
 
         Raises:
             NotFoundError: the policy or the authority isn't one of the project.
-            ForbiddenError: the new slug is taken, or it would go around the approval that the authority's profiles
-                need.
+            ForbiddenError: the new slug is taken, the present policy or the new one leaves its profiles to admins, or
+                it would go around the approval that the authority's profiles need.
+            InvalidError: the authority signs by another policy alone.
             SchemaViolationError: issuer, authority and enrollment don't go together.
         """
         async with self._database.writing() as unit:
             profile, access = await _found(unit, principal, profile_id, Action.EDIT, for_change=True)
-            if change.policy_id is not None:
-                policy = await unit.certificate_policies.get(change.policy_id)
-                in_project(policy, profile.project_id, _POLICY)
+            if change.policy_id is not None and change.policy_id != profile.policy_id:
+                for policy_id in (change.policy_id, profile.policy_id):
+                    found = await unit.certificate_policies.get(policy_id)
+                    require_may_bind(access, in_project(found, profile.project_id, _POLICY))
+                if profile.authority_id is not None and change.authority_id in (None, profile.authority_id):
+                    present = await unit.certificate_authorities.get(profile.authority_id)
+                    authority = in_project(present, profile.project_id, _AUTHORITY)
+                    await require_of_policy(unit, authority, change.policy_id)
             if change.authority_id is not None and change.authority_id != profile.authority_id:
                 await require_unguarded(unit, access, profile)
-                await _require_authority(unit, access, change.authority_id)
+                await _require_authority(
+                    unit, access, change.authority_id, change.policy_id or profile.policy_id
+                )
             if change.slug is not None and change.slug != profile.slug:
                 await _require_free_slug(unit, profile.project_id, change.slug)
             changed = replace(_changed(profile, change), updated_at=self._clock.now())
@@ -208,9 +219,13 @@ async def _project_of(
     )
 
 
-async def _require_authority(unit: UnitOfWork, access: ProjectAccess, authority_id: str) -> None:
+async def _require_authority(
+    unit: UnitOfWork, access: ProjectAccess, authority_id: str, policy_id: str
+) -> None:
     found = await unit.certificate_authorities.get(authority_id)
-    await require_free_authority(unit, access, in_project(found, access.project.id, _AUTHORITY))
+    authority = in_project(found, access.project.id, _AUTHORITY)
+    await require_free_authority(unit, access, authority)
+    await require_of_policy(unit, authority, policy_id)
 
 
 async def _require_free_slug(unit: UnitOfWork, project_id: ProjectId, slug: str) -> None:

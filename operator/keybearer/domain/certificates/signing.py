@@ -22,7 +22,7 @@ from keybearer.pki.names import Subject
 from keybearer.store.certificate_authorities import AuthorityCertificate, CertificateAuthority
 from keybearer.store.certificate_profiles import IssuingProfile
 
-__all__ = ["Signed", "Signer", "Signing", "first_of", "require_active", "shown_subject", "without_last"]
+__all__ = ["Signed", "Signer", "Signing", "first_of", "require_may_sign", "shown_subject", "without_last"]
 
 _BEGIN = "-----BEGIN CERTIFICATE-----"
 
@@ -88,7 +88,12 @@ class Signing:
         """
         if profile.authority is None:
             raise InvalidError("The certificate profile has no certificate authority")
-        return self.signer(profile.authority, profile.authority_certificate, profile.authority_key)
+        return self.signer(
+            profile.authority,
+            profile.authority_certificate,
+            profile.authority_key,
+            policy_id=profile.profile.policy_id,
+        )
 
     def is_ready(self, profile: IssuingProfile) -> bool:
         """Return whether the profile can be signed for without its authority's key, which is open here."""
@@ -96,14 +101,19 @@ class Signing:
         return certificate is None or certificate.id in self._issuers
 
     def signer(
-        self, authority: CertificateAuthority, certificate: AuthorityCertificate | None, key: bytes | None
+        self,
+        authority: CertificateAuthority,
+        certificate: AuthorityCertificate | None,
+        key: bytes | None,
+        *,
+        policy_id: str | None,
     ) -> Signer:
-        """Return an authority, ready to sign.
+        """Return an authority, ready to sign what was held against this policy; None: against none.
 
         Raises:
-            InvalidError: it may not issue at present, or isn't ours.
+            InvalidError: it may not issue at present, or not that, or isn't ours.
         """
-        require_active(authority)
+        require_may_sign(authority, policy_id)
         issuer = None if certificate is None else self._opened(certificate, key)
         if certificate is None or issuer is None:
             raise InvalidError(f"Certificate authority {authority.name} has no certificate to sign with yet")
@@ -189,16 +199,22 @@ class Signing:
         )
 
 
-def require_active(authority: CertificateAuthority) -> None:
-    """Let pass an authority that may issue.
+def require_may_sign(authority: CertificateAuthority, policy_id: str | None) -> None:
+    """Let pass an authority that may issue what was held against this policy; None: against none.
 
     Raises:
-        InvalidError: it is disabled, or has no certificate yet.
+        InvalidError: it is disabled, has no certificate yet, or signs by profiles of another policy alone.
     """
     if not authority.is_active:
         raise InvalidError(
             f"Certificate authority {authority.name} is not active: its status is {authority.status}"
         )
+    if authority.policy_id in (None, policy_id):
+        return
+    which = "a certificate policy" if policy_id is None else "another certificate policy"
+    raise InvalidError(
+        f"Certificate authority {authority.name} is bound to {which} and signs only by profiles of that one"
+    )
 
 
 def shown_subject(subject: Subject) -> dict[str, JsonValue]:

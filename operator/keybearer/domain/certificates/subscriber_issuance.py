@@ -148,7 +148,7 @@ class SubscriberIssuance:
             else await unit.certificate_authorities.certificate(authority.certificate_id)
         )
         key = await unit.certificate_authorities.private_key(authority)
-        return self._signing.signer(authority, certificate, key)
+        return self._signing.signer(authority, certificate, key, policy_id=None)
 
     async def _signed(
         self,

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 
 from keybearer.destinations.app import App
 from keybearer.domain.connections.rotation_terms import NEVER, Terms
+from keybearer.domain.unchanged import UNCHANGED, Unchanged
 from keybearer.wire.credentials import Credentials
 
-__all__ = ["AppConnectionChange", "NewAppConnection"]
+__all__ = ["AllowedUseChange", "AppConnectionChange", "NewAppConnection"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,3 +42,11 @@ class AppConnectionChange:
     credentials: Mapping[str, Credentials] | None = field(default=None, repr=False)
     is_auto_rotation_enabled: bool | None = None
     rotation: Terms | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AllowedUseChange:
+    """What a connection is to allow: lists as `AppConnection` has them."""
+
+    project_ids: tuple[str, ...] | Unchanged | None = UNCHANGED
+    places: tuple[str, ...] | Unchanged | None = UNCHANGED

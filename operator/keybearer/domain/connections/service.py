@@ -12,9 +12,15 @@ from keybearer.base.clock import Clock
 from keybearer.base.ids import OrganizationId, ProjectId, new_uuid
 from keybearer.destinations.app import App
 from keybearer.destinations.catalogue import Catalogue
-from keybearer.domain.access import open_projects
+from keybearer.domain.access import ProjectRef, open_project, open_projects
 from keybearer.domain.audit import EventType, audited
-from keybearer.domain.authorization import Action, Principal, Subject, organization_allows
+from keybearer.domain.authorization import (
+    Action,
+    Principal,
+    Subject,
+    organization_allows,
+    require_organization,
+)
 from keybearer.domain.connections.credentials import kept_form, method_of, shown_form
 from keybearer.domain.connections.lookup import (
     AppConnectionView,
@@ -25,6 +31,7 @@ from keybearer.domain.connections.lookup import (
 from keybearer.domain.connections.proving import Proving
 from keybearer.domain.connections.requests import AppConnectionChange, NewAppConnection
 from keybearer.domain.connections.rotation_terms import Terms, next_rotation
+from keybearer.domain.connections.use import may_use
 from keybearer.domain.errors import InvalidError, NotFoundError
 from keybearer.domain.syncs.queueing import queue_failed
 from keybearer.domain.user_login import require_user
@@ -149,12 +156,21 @@ class AppConnections:
     async def available(
         self, principal: Principal, app: App, project_id: str | None
     ) -> Sequence[AppConnection]:
-        """Return connections that the principal may use in the project: its own and the organization's, by name."""
+        """Return connections that the principal may use in the project, its own and the organization's, by name.
+
+        Without a project, those of the organization.
+        """
         async with self._database.reading() as unit:
-            project = await place_of_connections(unit, principal, project_id, Action.READ)
-            found = await _listed(unit, principal.organization_id, project, app)
-            if project is not None and organization_allows(principal, Action.READ, Subject.APP_CONNECTIONS):
-                found += await _listed(unit, principal.organization_id, None, app)
+            found = await _listed(unit, principal.organization_id, None, app)
+            if project_id is None:
+                require_organization(principal, Action.READ, Subject.APP_CONNECTIONS)
+                may_connect = organization_allows(principal, Action.CONNECT, Subject.APP_CONNECTIONS)
+                found = found if may_connect else []
+            else:
+                access = await open_project(unit, principal, ProjectRef(id=project_id))
+                access.require(Action.READ, Subject.APP_CONNECTIONS)
+                found += await _listed(unit, principal.organization_id, access.project, app)
+                found = [one for one in found if may_use(access, one)]
         return sorted(found, key=lambda one: (one.name, one.id))
 
     async def update(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from keybearer.base.clock import Clock
-from keybearer.destinations.catalogue import Catalogue
+from keybearer.destinations.catalogue import Catalogue, OfferedDestination
+from keybearer.domain.access import ProjectAccess
 from keybearer.domain.authorization import Action, Principal
 from keybearer.domain.errors import InvalidError
 from keybearer.domain.syncs.auditing import asked_event
@@ -11,14 +12,17 @@ from keybearer.domain.syncs.lookup import sync_of_id
 from keybearer.domain.syncs.queueing import DELETES_SYNC, IMPORT_BEHAVIOR, REMOVES_FOREIGN, queue
 from keybearer.domain.syncs.rules import (
     existing_destination,
+    place_of_sync,
     require_idle,
     require_may_import,
     require_removable,
     require_source,
+    usable_connection,
 )
 from keybearer.domain.syncs.source import folder_of, read_folder
 from keybearer.store.database import Database
 from keybearer.store.secret_syncs import JobKind, SecretSync
+from keybearer.store.unit import UnitOfWork
 from keybearer.wire.destination_forms import ImportBehavior
 
 __all__ = ["SyncRequests"]
@@ -27,8 +31,9 @@ __all__ = ["SyncRequests"]
 class SyncRequests:
     """Queues the jobs that people request; the engine runs them.
 
-    Every method raises NotFoundError if there is no such sync, and ForbiddenError if the principal has no permission.
-    It raises InvalidError if the sync has another destination, its folder is gone, or one of its jobs is running.
+    Every method raises NotFoundError if there is no such sync, and ForbiddenError if the principal has no permission
+    or may not use the connection of the sync. It raises InvalidError if the sync has another destination, its folder
+    is gone, or one of its jobs is running.
     """
 
     def __init__(self, database: Database, catalogue: Catalogue, clock: Clock) -> None:
@@ -52,7 +57,8 @@ class SyncRequests:
         """
         offered = existing_destination(self._catalogue, destination)
         async with self._database.writing() as unit:
-            _, sync = await sync_of_id(unit, principal, offered, sync_id, Action.EDIT)
+            access, sync = await sync_of_id(unit, principal, offered, sync_id, Action.EDIT)
+            await _require_use(unit, access, offered, sync)
             if removes_foreign:
                 require_removable(offered)
             require_source(sync)
@@ -75,6 +81,7 @@ class SyncRequests:
             access, sync = await sync_of_id(unit, principal, offered, sync_id, Action.EDIT)
             if not offered.can_import:
                 raise InvalidError(f"{offered.title} does not support importing secrets.")
+            await _require_use(unit, access, offered, sync)
             require_may_import(access, require_source(sync), behavior)
             await read_folder(unit, access, folder_of(sync))
             await require_idle(unit, sync)
@@ -91,7 +98,8 @@ class SyncRequests:
         """
         offered = existing_destination(self._catalogue, destination)
         async with self._database.writing() as unit:
-            _, sync = await sync_of_id(unit, principal, offered, sync_id, Action.EDIT)
+            access, sync = await sync_of_id(unit, principal, offered, sync_id, Action.EDIT)
+            await _require_use(unit, access, offered, sync)
             require_removable(offered)
             require_source(sync)
             waiting = await require_idle(unit, sync)
@@ -101,3 +109,9 @@ class SyncRequests:
             )
             await unit.audit(asked_event(principal, sync, JobKind.REMOVE))
             return sync
+
+
+async def _require_use(
+    unit: UnitOfWork, access: ProjectAccess, offered: OfferedDestination, sync: SecretSync
+) -> None:
+    await usable_connection(unit, access, sync.record.connection_id, offered, place_of_sync(offered, sync))

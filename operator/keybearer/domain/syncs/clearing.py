@@ -212,7 +212,7 @@ class Clearing:
 
     async def _opened(self, place: FormerPlace) -> Place:
         async with self._database.reading() as unit:
-            opened = await self._reach.opened(unit, place.connection_id)
+            opened = await self._reach.usable(unit, Setup.of_former(place))
         return self._reach.place(Setup.of_former(place), opened)
 
     async def _all(self) -> list[FormerPlace]:

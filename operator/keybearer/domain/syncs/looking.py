@@ -72,7 +72,7 @@ class Look:
             source, _ = await pushing.source_of(unit, sync)
             ledger = await unit.pushes.of_sync(sync.record.id)
             failing = await unit.sync_names.failing(sync.record.id)
-            opened = await self._reach.opened(unit, setup.connection_id)
+            opened = await self._reach.usable(unit, setup)
         self._reach.confidential += source.values.values()
         place = self._reach.place(setup, opened)
         names = wanted_names(source.secrets, place.traits, place.naming)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass, replace
 
 from keybearer.base.clock import Clock
@@ -18,12 +18,14 @@ from keybearer.domain.syncs.outcomes import failure_of
 from keybearer.domain.syncs.queueing import queue
 from keybearer.domain.syncs.rules import (
     existing_destination,
+    place_of_sync,
     require_idle,
     require_may_import,
     require_source,
     usable_connection,
 )
 from keybearer.domain.syncs.source import access_as, folder_of, read_folder, read_source
+from keybearer.domain.syncs.using import require_use
 from keybearer.store.database import Database
 from keybearer.store.records import Identity
 from keybearer.store.secret_syncs import JobKind, SecretSync
@@ -39,13 +41,15 @@ class SyncOwner:
     Attributes:
         id: None where nobody knows the owner.
         name, kind: None where the owner is gone.
-        message: why the sync can't read its source with these rights; None if it can.
+        message: why the sync can't read its source or use its connection with these rights; None if it can.
+        can_read: whether it can read its source.
     """
 
     id: IdentityId | None
     name: str | None
     kind: str | None
     message: str | None
+    can_read: bool = True
 
 
 class SyncOwners:
@@ -67,10 +71,11 @@ class SyncOwners:
             _, sync = await sync_of_id(unit, principal, offered, sync_id, Action.READ)
             owner_id = sync.record.owner_id
             owner = None if owner_id is None else await unit.identities.get(owner_id)
-            message = await _obstacle(unit, sync)
+            to_read = await _obstacle_of(read_source(unit, sync, with_metadata=False))
+            message = to_read or await _obstacle_of(_require_use(unit, offered, sync))
         if owner is None:
-            return SyncOwner(owner_id, None, None, message)
-        return SyncOwner(owner.id, owner.name, owner.kind, message)
+            return SyncOwner(owner_id, None, None, message, can_read=to_read is None)
+        return SyncOwner(owner.id, owner.name, owner.kind, message, can_read=to_read is None)
 
     async def change(self, principal: Principal, destination: str, sync_id: str, owner_id: str) -> SyncOwner:
         """Have the sync act for another owner; with auto-sync, queue a run.
@@ -126,12 +131,18 @@ class SyncOwners:
         return [sync for sync in found if sync.record.project_id in seen]
 
 
-async def _obstacle(unit: UnitOfWork, sync: SecretSync) -> str | None:
+async def _obstacle_of(trial: Awaitable[object]) -> str | None:
     try:
-        await read_source(unit, sync, with_metadata=False)
+        await trial
     except DomainError as error:
         return failure_of(error, ()).message
     return None
+
+
+async def _require_use(unit: UnitOfWork, offered: OfferedDestination, sync: SecretSync) -> None:
+    connection = await unit.app_connections.get(sync.record.connection_id)
+    if connection is not None:
+        await require_use(unit, sync, connection, place_of_sync(offered, sync))
 
 
 async def _candidate(unit: UnitOfWork, principal: Principal, sync: SecretSync, owner_id: str) -> Identity:
@@ -186,7 +197,7 @@ async def _require_rights(
 async def _require_rights_of(
     unit: UnitOfWork, access: ProjectAccess, offered: OfferedDestination, sync: SecretSync
 ) -> None:
-    await usable_connection(unit, access, sync.record.connection_id, offered)
+    await usable_connection(unit, access, sync.record.connection_id, offered, place_of_sync(offered, sync))
     behavior = sync.record.sync_options.get("initialSyncBehavior")
     if isinstance(behavior, str):
         require_may_import(access, require_source(sync), behavior)

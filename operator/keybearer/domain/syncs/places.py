@@ -12,11 +12,13 @@ from keybearer.destinations.engine.opening import Opening, open_destination
 from keybearer.destinations.form import DestinationKind
 from keybearer.destinations.protocol import Destination, Present, Traits
 from keybearer.domain.connections.credentials import credentials_of
+from keybearer.domain.connections.use import stored_place_of
 from keybearer.domain.errors import InvalidError
 from keybearer.domain.syncs.digests import Digests
 from keybearer.domain.syncs.outcomes import confidential_texts
 from keybearer.domain.syncs.plan import Settings, naming_of
 from keybearer.domain.syncs.pushing import Pushing
+from keybearer.domain.syncs.using import require_use
 from keybearer.store.app_connections import OpenedConnection
 from keybearer.store.former_places import FormerPlace
 from keybearer.store.secret_syncs import SecretSync
@@ -115,11 +117,17 @@ class Reach:
     """Opens and lists places for one run.
 
     `confidential` collects all texts that no message may show.
+
+    Args:
+        pushing: what all runs share.
+        sync: as it was when the run began.
+        is_removal: whether the run only removes what was pushed: then the owner may be gone.
     """
 
-    def __init__(self, pushing: Pushing, sync: SecretSync) -> None:
+    def __init__(self, pushing: Pushing, sync: SecretSync, *, is_removal: bool = False) -> None:
         self._pushing = pushing
         self._sync = sync
+        self._is_removal = is_removal
         self.confidential: list[str] = []
 
     async def opened(self, unit: UnitOfWork, connection_id: str) -> OpenedConnection:
@@ -132,6 +140,24 @@ class Reach:
         if opened is None:
             raise InvalidError("The app connection of the sync is gone; choose another one")
         self.confidential += confidential_texts(opened.credentials, opened.connection.shown)
+        return opened
+
+    async def usable(self, unit: UnitOfWork, setup: Setup) -> OpenedConnection:
+        """Return the connection of a setup with its credentials, if the sync may use it now.
+
+        Raises:
+            InvalidError: it is gone, or the owner of the sync is.
+            ForbiddenError: the owner of the sync may not use it, or it doesn't allow the project or the place.
+        """
+        opened = await self.opened(unit, setup.connection_id)
+        model = self._pushing.model_of(self._sync)
+        await require_use(
+            unit,
+            self._sync,
+            opened.connection,
+            lambda: stored_place_of(model, dict(setup.config), setup.naming),
+            is_removal=self._is_removal,
+        )
         return opened
 
     def place(self, setup: Setup, opened: OpenedConnection) -> Place:

@@ -10,8 +10,17 @@ from keybearer.base.ids import EnvironmentSlug, FolderPath
 from keybearer.destinations.catalogue import Catalogue, OfferedDestination
 from keybearer.destinations.form import DestinationKind
 from keybearer.domain.access import ProjectAccess
-from keybearer.domain.authorization import Action, Subject, Where, require_organization
-from keybearer.domain.errors import ForbiddenError, InvalidError, NotFoundError, SchemaViolationError
+from keybearer.domain.authorization import Action, Subject, Where
+from keybearer.domain.connections.use import (
+    NamedPlace,
+    place_of,
+    require_may_connect,
+    require_place,
+    require_project,
+    stored_place_of,
+)
+from keybearer.domain.errors import InvalidError, NotFoundError, SchemaViolationError
+from keybearer.domain.syncs.places import Setup
 from keybearer.domain.syncs.source import folder_of
 from keybearer.store.app_connections import AppConnection
 from keybearer.store.records import Folder
@@ -19,11 +28,14 @@ from keybearer.store.secret_syncs import JobKind, SecretSync
 from keybearer.store.sync_jobs import SyncJob
 from keybearer.store.unit import UnitOfWork
 from keybearer.wire.destination_forms import DestinationConfig, InitialSyncBehavior, SyncOptions
+from keybearer.wire.key_schema import KeyNaming
 
 __all__ = [
     "destination_digest",
     "driven",
     "existing_destination",
+    "named_place",
+    "place_of_sync",
     "require_idle",
     "require_may_import",
     "require_removable",
@@ -77,32 +89,50 @@ def require_together(model: DestinationKind, config: DestinationConfig, options:
         raise SchemaViolationError(str(error), field="syncOptions") from None
 
 
+def named_place(
+    model: DestinationKind, config: DestinationConfig, options: SyncOptions, environment: str
+) -> NamedPlace:
+    """Return what names the place of a sync that is made or changed."""
+    return lambda: place_of(model, config, KeyNaming.of(options.key_schema, environment))
+
+
+def place_of_sync(destination: OfferedDestination, sync: SecretSync) -> NamedPlace:
+    """Return what names the place of a sync as it is stored; it raises InvalidError if that has no valid form."""
+
+    def place() -> str | None:
+        if not isinstance(destination, DestinationKind):
+            return None
+        setup = Setup.of(sync)
+        return stored_place_of(destination, dict(setup.config), setup.naming)
+
+    return place
+
+
 async def usable_connection(
-    unit: UnitOfWork, access: ProjectAccess, connection_id: str, destination: OfferedDestination
+    unit: UnitOfWork,
+    access: ProjectAccess,
+    connection_id: str,
+    destination: OfferedDestination,
+    place: NamedPlace,
 ) -> AppConnection:
-    """Return a connection that a sync of the project may use.
+    """Return a connection that the principal may use for a sync of the project to that place.
 
     Raises:
         NotFoundError: the organization has no such connection.
-        ForbiddenError: the principal may not use it, or it belongs to another project.
+        ForbiddenError: the principal may not use it, or the connection doesn't allow the project or the place.
         InvalidError: it is for another app.
     """
     connection = await unit.app_connections.get(connection_id)
     if connection is None or connection.organization_id != access.project.organization_id:
         raise NotFoundError(f"Could not find App Connection with ID {connection_id}")
-    if connection.project_id is None:
-        require_organization(access.principal, Action.READ, Subject.APP_CONNECTIONS)
-    elif connection.project_id == access.project.id:
-        access.require(Action.READ, Subject.APP_CONNECTIONS)
-    else:
-        raise ForbiddenError(
-            f"App Connection with ID {connection_id} belongs to another project and can be used only there"
-        )
+    require_project(connection, access.project.id)
+    require_may_connect(access, connection)
     if connection.app != destination.connection:
         raise InvalidError(
             f'{destination.title} Syncs need a connection of App "{destination.connection}"; '
             f'App Connection with ID {connection_id} is for App "{connection.app}"'
         )
+    require_place(connection, place)
     return connection
 
 

@@ -95,7 +95,7 @@ class Run:
         self._sync = begun.sync
         self._digests = Digests(pushing.digest_key, begun.sync.record)
         self._setup = Setup.of(begun.sync)
-        self._reach = Reach(pushing, begun.sync)
+        self._reach = Reach(pushing, begun.sync, is_removal=begun.job.kind == JobKind.REMOVE)
         self._clearing = Clearing(pushing, begun.job, begun.sync, self._reach)
         self._counts = pushing.tallies.of(begun.sync.record.destination)
 
@@ -217,7 +217,7 @@ class Run:
         # The ledger says what was written, even if the source is gone or unreadable.
         async with self._database.reading() as unit:
             ledger = await unit.pushes.of_sync(self._sync.record.id)
-            opened = await self._reach.opened(unit, self._setup.connection_id)
+            opened = await self._reach.usable(unit, self._setup)
         place = self._reach.place(self._setup, opened)
         listing = await self._reach.listed(place, sorted(ledger))
         shared = await self._reach.shared(self._setup, ledger)
@@ -248,7 +248,7 @@ class Run:
         async with self._database.reading() as unit:
             source, digest = await self._pushing.source_of(unit, self._sync)
             ledger = await unit.pushes.of_sync(self._sync.record.id)
-            opened = await self._reach.opened(unit, self._setup.connection_id)
+            opened = await self._reach.usable(unit, self._setup)
         await self._told_of(source)
         return source, digest, ledger, opened
 

@@ -71,7 +71,7 @@ class SyncedSecrets:
         """Return what the sync carries, and where to; an error says what a run would say."""
         reach, setup = Reach(self._pushing, sync), Setup.of(sync)
         try:
-            opened = await reach.opened(unit, setup.connection_id)
+            opened = await reach.usable(unit, setup)
             source, _ = await self._pushing.source_of(unit, sync)
             return source, reach.place(setup, opened)
         except (DomainError, RemoteError, ValidationError) as error:

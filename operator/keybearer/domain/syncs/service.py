@@ -24,6 +24,8 @@ from keybearer.domain.syncs.rules import (
     destination_digest,
     driven,
     existing_destination,
+    named_place,
+    place_of_sync,
     require_idle,
     require_may_import,
     require_removable,
@@ -112,7 +114,8 @@ class SecretSyncs:
         async with self._database.writing() as unit:
             access = await open_project(unit, principal, ProjectRef(id=new.project_id))
             access.require(Action.CREATE, Subject.SECRET_SYNCS)
-            await usable_connection(unit, access, new.connection_id, offered)
+            place = named_place(model, new.config, new.options, new.environment)
+            await usable_connection(unit, access, new.connection_id, offered, place)
             folder_id = await _source(unit, access, new.environment, new.path, new.options)
             await _require_room(unit, access.project.id)
             await _require_free_name(unit, access.project.id, new.name)
@@ -165,14 +168,18 @@ class SecretSyncs:
         """
         offered = existing_destination(self._catalogue, destination)
         async with self._database.writing() as unit:
-            _, sync = await sync_of_id(unit, principal, offered, sync_id, Action.DELETE)
+            access, sync = await sync_of_id(unit, principal, offered, sync_id, Action.DELETE)
+            if remove_secrets:
+                require_removable(offered)
+                await usable_connection(
+                    unit, access, sync.record.connection_id, offered, place_of_sync(offered, sync)
+                )
             await unit.audit(
                 sync_event(principal, EventType.DELETE_SECRET_SYNC, sync, removeSecrets=remove_secrets)
             )
             if not remove_secrets:
                 await unit.secret_syncs.delete(sync.record.id)
                 return sync
-            require_removable(offered)
             require_source(sync)
             await require_idle(unit, sync)
             return await queue(
@@ -219,8 +226,9 @@ async def _source_after(
     await require_idle(unit, sync)
     options, config = _pushed_as(driven(offered), sync.record, change)
     require_together(driven(offered), config, options)
-    await usable_connection(unit, access, change.connection_id or sync.record.connection_id, offered)
     environment, path = change.environment or sync.environment_slug, change.path or sync.folder_path
+    place = named_place(driven(offered), config, options, environment or "")
+    await usable_connection(unit, access, change.connection_id or sync.record.connection_id, offered, place)
     if environment is not None and path is not None:
         return await _source(unit, access, environment, path, options)
     if change.environment is None and change.path is None:

@@ -7,7 +7,7 @@ of one catalogue.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from functools import cache
 from uuid import UUID
 
@@ -18,12 +18,14 @@ from starlette.responses import Response
 from keybearer.destinations.app import App
 from keybearer.destinations.catalogue import Catalogue
 from keybearer.domain.connections.lookup import AppConnectionView
-from keybearer.domain.connections.requests import AppConnectionChange, NewAppConnection
+from keybearer.domain.connections.requests import AllowedUseChange, AppConnectionChange, NewAppConnection
 from keybearer.domain.connections.rotation_terms import Terms
 from keybearer.domain.syncs.rules import undriven
+from keybearer.domain.unchanged import UNCHANGED
 from keybearer.server.answers import json_response
 from keybearer.server.auth import AuthenticatedRoute, principal_of
 from keybearer.server.connection_rendering import (
+    allowed_use_json,
     available_connection_json,
     connection_json,
     option_json,
@@ -33,6 +35,7 @@ from keybearer.server.context import context_of
 from keybearer.server.queries import parameters_of, query_of
 from keybearer.server.routing import add_with_words, new_router
 from keybearer.wire.app_connections import (
+    AllowedUseAnswer,
     AppConnectionAnswer,
     AppConnectionList,
     AppConnectionOptionList,
@@ -40,6 +43,7 @@ from keybearer.wire.app_connections import (
     AppConnectionQuery,
     AppConnectionUsage,
     AvailableAppConnectionList,
+    ChangeAllowedUse,
     CreateAppConnection,
     RotationTerms,
     UpdateAppConnection,
@@ -138,6 +142,37 @@ async def get_usage(request: Request, app: str, connection_id: UUID) -> Response
     return json_response(usage_json(uses))
 
 
+@_general.get(
+    f"{_ONE}/allowed-use",
+    response_model=AllowedUseAnswer,
+    summary="Get who may use an app connection, and where",
+)
+async def get_allowed_use(request: Request, app: str, connection_id: UUID) -> Response:
+    model, _ = _known(request, app)
+    found = await context_of(request).allowed_use.get(principal_of(request), model, str(connection_id))
+    return json_response({"allowedUse": allowed_use_json(found)})
+
+
+@_general.patch(
+    f"{_ONE}/allowed-use",
+    response_model=AllowedUseAnswer,
+    summary="Change who may use an app connection, and where",
+)
+async def change_allowed_use(
+    request: Request, app: str, connection_id: UUID, body: ChangeAllowedUse
+) -> Response:
+    model, _ = _known(request, app)
+    given = body.model_fields_set
+    change = AllowedUseChange(
+        project_ids=_texts(body.project_ids) if "project_ids" in given else UNCHANGED,
+        places=_texts(body.places) if "places" in given else UNCHANGED,
+    )
+    changed = await context_of(request).allowed_use.change(
+        principal_of(request), model, str(connection_id), change
+    )
+    return json_response({"allowedUse": allowed_use_json(changed)})
+
+
 @_general.delete(_ONE, response_model=AppConnectionAnswer, summary="Delete an app connection")
 async def delete(request: Request, app: str, connection_id: UUID) -> Response:
     model, words = _known(request, app)
@@ -165,6 +200,10 @@ def _known(request: Request, word: str) -> tuple[App, Vocabulary]:
     if model is None:
         raise HTTPException(404)
     return model, words
+
+
+def _texts(given: Iterable[object] | None) -> tuple[str, ...] | None:
+    return None if given is None else tuple(map(str, given))
 
 
 def _answer(view: AppConnectionView, words: Vocabulary) -> Response:

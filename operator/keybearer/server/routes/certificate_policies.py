@@ -8,11 +8,12 @@ from fastapi import Request
 from pydantic import JsonValue
 from starlette.responses import Response
 
+from keybearer.domain.certificates.policy_binding import BindingChange
 from keybearer.domain.certificates.policy_service import NewPolicy, PolicyChange
 from keybearer.domain.unchanged import UNCHANGED
 from keybearer.server.answers import json_response
 from keybearer.server.auth import AuthenticatedRoute, principal_of
-from keybearer.server.certificate_setup_rendering import policy_json
+from keybearer.server.certificate_setup_rendering import binding_json, policy_json
 from keybearer.server.context import context_of
 from keybearer.server.queries import parameters_of, query_of
 from keybearer.server.routing import new_router
@@ -21,7 +22,9 @@ from keybearer.wire.certificates.policies import (
     CertificatePolicyAnswer,
     CertificatePolicyList,
     CertificatePolicyQuery,
+    ChangePolicyBinding,
     CreateCertificatePolicy,
+    PolicyBindingAnswer,
     PolicyRules,
     UpdateCertificatePolicy,
 )
@@ -75,6 +78,29 @@ async def update_policy(request: Request, policy_id: UUID, body: UpdateCertifica
     )
     policies = context_of(request).certificate_policies
     return _told(await policies.update(principal_of(request), str(policy_id), change))
+
+
+@router.get(
+    f"{_ONE}/binding",
+    response_model=PolicyBindingAnswer,
+    summary="Get who binds profiles to a certificate policy, and its authorities",
+)
+async def get_binding(request: Request, policy_id: UUID) -> Response:
+    found = await context_of(request).policy_binding.get(principal_of(request), str(policy_id))
+    return json_response({"binding": binding_json(found)})
+
+
+@router.patch(
+    f"{_ONE}/binding",
+    response_model=PolicyBindingAnswer,
+    summary="Change who binds profiles to a certificate policy, and its authorities",
+)
+async def change_binding(request: Request, policy_id: UUID, body: ChangePolicyBinding) -> Response:
+    change = BindingChange(
+        body.profiles_bound_by, None if body.ca_ids is None else tuple(map(str, body.ca_ids))
+    )
+    changed = await context_of(request).policy_binding.change(principal_of(request), str(policy_id), change)
+    return json_response({"binding": binding_json(changed)})
 
 
 @router.delete(_ONE, response_model=CertificatePolicyAnswer, summary="Delete a certificate policy")

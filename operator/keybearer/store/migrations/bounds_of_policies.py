@@ -1,4 +1,4 @@
-"""What migration 0019 makes of the rules of a policy: what certificates show of it stays allowed. Pure."""
+"""What migration 0021 makes of the rules of a policy: what certificates show of it stays allowed. Pure."""
 
 from __future__ import annotations
 

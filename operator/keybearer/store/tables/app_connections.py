@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import JSON, Boolean, ForeignKey, Index, Integer, LargeBinary, String, Text, text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from keybearer.store.columns import Instant, Uuid
+from keybearer.store.columns import Instant, Texts, Uuid
 from keybearer.store.tables.base import Row
 
 __all__ = ["AppConnectionRow"]
@@ -64,5 +64,7 @@ class AppConnectionRow(Row):
     next_rotation_at: Mapped[datetime | None] = mapped_column(Instant)
     rotation_held_until: Mapped[datetime | None] = mapped_column(Instant)
     retiring: Mapped[bytes | None] = mapped_column(LargeBinary)
+    allowed_project_ids: Mapped[tuple[str, ...] | None] = mapped_column(Texts(none_as_null=True))
+    allowed_places: Mapped[tuple[str, ...] | None] = mapped_column(Texts(none_as_null=True))
     created_at: Mapped[datetime] = mapped_column(Instant)
     updated_at: Mapped[datetime] = mapped_column(Instant)

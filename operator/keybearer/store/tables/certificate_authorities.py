@@ -44,6 +44,8 @@ class CertificateAuthorityRow(Row):
     # No foreign key: certificates refer to their authority already.
     certificate_id: Mapped[str | None] = mapped_column(Uuid)
     private_key: Mapped[bytes | None] = mapped_column(LargeBinary)
+    # Without a foreign key, which SQLite can't add to a table: a policy that an authority has is not deleted.
+    policy_id: Mapped[str | None] = mapped_column(Uuid, index=True)
     created_at: Mapped[datetime] = mapped_column(Instant)
     updated_at: Mapped[datetime] = mapped_column(Instant)
 

@@ -31,6 +31,7 @@ class CertificatePolicyRow(Row):
     name: Mapped[str] = mapped_column(String(255))
     description: Mapped[str | None] = mapped_column(Text)
     rules: Mapped[dict[str, Any]] = mapped_column(JSON)
+    profiles_bound_by: Mapped[str] = mapped_column(String(16))
     created_at: Mapped[datetime] = mapped_column(Instant)
     updated_at: Mapped[datetime] = mapped_column(Instant)
 

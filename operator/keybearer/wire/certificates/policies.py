@@ -13,7 +13,13 @@ from uuid import UUID
 
 from pydantic import AfterValidator, Field, model_validator
 
-from keybearer.base.certificate_terms import BasicConstraintRule, NameType, SubjectField, WildcardRule
+from keybearer.base.certificate_terms import (
+    BasicConstraintRule,
+    BoundBy,
+    NameType,
+    SubjectField,
+    WildcardRule,
+)
 from keybearer.base.validity import VALIDITY_PATTERN, parse_validity
 from keybearer.wire.base import WHOLE, WireInstant, WireModel
 from keybearer.wire.certificates.fields import (
@@ -31,6 +37,7 @@ from keybearer.wire.limits import (
     CERTIFICATE_PAGE_DEFAULT,
     CERTIFICATE_POLICY_VALUES_MAX,
     CERTIFICATE_SUBJECT_TEXT_MAX,
+    POLICY_AUTHORITIES_MAX,
 )
 from keybearer.wire.slugs import slug_rule, slug_schema
 from keybearer.wire.strict import EmptyIsAbsent
@@ -42,10 +49,13 @@ __all__ = [
     "CertificatePolicyAnswer",
     "CertificatePolicyList",
     "CertificatePolicyQuery",
+    "ChangePolicyBinding",
     "CreateCertificatePolicy",
     "ExtendedKeyUsageRules",
     "KeyUsageRules",
     "NameRule",
+    "PolicyBinding",
+    "PolicyBindingAnswer",
     "PolicyRules",
     "SubjectRule",
     "UpdateCertificatePolicy",
@@ -228,3 +238,28 @@ class CertificatePolicyQuery(WireModel):
     offset: QueryOffset = 0
     limit: QueryLimit = CERTIFICATE_PAGE_DEFAULT
     search: Annotated[str | None, Field(max_length=CERTIFICATE_NAME_MAX), EmptyIsAbsent] = None
+
+
+class ChangePolicyBinding(WireModel):
+    """PATCH …/{policyId}/binding, an addition of Keybearer; what is absent or null stays.
+
+    Attributes:
+        profiles_bound_by: who has profiles issue by the policy.
+        ca_ids: the authorities that sign by it alone, all of them.
+    """
+
+    profiles_bound_by: BoundBy | None = None
+    ca_ids: Annotated[list[UUID] | None, Field(max_length=POLICY_AUTHORITIES_MAX)] = None
+
+
+class PolicyBinding(WireModel):
+    """Who has profiles issue by a policy, and the authorities that sign by it alone; an addition of Keybearer."""
+
+    profiles_bound_by: BoundBy
+    ca_ids: list[UUID]
+
+
+class PolicyBindingAnswer(WireModel):
+    """`{binding}`."""
+
+    binding: PolicyBinding

@@ -211,3 +211,18 @@ def test_a_revoked_certificate_that_is_made_once_is_told_and_stays_until_another
     certificates.edit("web", mode="Apply")
     certificates.until_reason("web", "Issued")
     assert certificates.data("front") != before
+
+
+def test_an_identity_that_may_not_bind_the_policy_is_told_the_command(certificates: Certificates) -> None:
+    project = certificates.tenant.project.id
+    policy = {"name": "strict", "projectId": project, "validity": {"max": "365d"}}
+    made = certificates.admin.send("POST", "/api/v1/cert-manager/certificate-policies", policy)
+
+    certificates.create("web", certificate("front"), policyRef={"name": "strict"})
+
+    command = f"keybearer policies bind strict --profiles-by members --project {project}"
+    certificates.until_reason("web", "PermissionDenied", saying=command)
+    path = f"/api/v1/cert-manager/certificate-policies/{made['certificatePolicy']['id']}/binding"
+    certificates.admin.send("PATCH", path, {"profilesBoundBy": "members"})
+    certificates.ask("web", "sync")
+    certificates.until_reason("web", "Issued")

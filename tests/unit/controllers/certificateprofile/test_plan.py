@@ -94,7 +94,7 @@ def test_only_a_lost_key_brings_another_certificate_and_only_within_the_budget(
     view = replace(_GOOD, secret=secret, **why)
 
     assert decide(view, _ALLOWED) == Decision(Mint(Need.KEY_LOST))
-    assert decide(view, replace(_ALLOWED, mints=0)) == Decision(Wait(Reason.BUDGET_USED))
+    assert decide(view, replace(_ALLOWED, mints=0)) == Decision(Wait(Reason.MINT_BUDGET_USED))
 
 
 def test_the_place_of_a_revoked_one_is_taken_whatever_the_budget() -> None:
@@ -116,7 +116,7 @@ def test_the_place_of_a_revoked_one_is_taken_whatever_the_budget() -> None:
 def test_whatever_the_need_it_waits_once_the_budget_of_issues_is_used(why: dict[str, Any]) -> None:
     view = replace(_GOOD, held_until=_LATER, **why)
 
-    assert decide(view, _ALLOWED).step == Wait(Reason.ISSUES_USED, _LATER)
+    assert decide(view, _ALLOWED).step == Wait(Reason.ISSUE_BUDGET_USED, _LATER)
     assert isinstance(decide(replace(view, held_until=None), _ALLOWED).step, Mint)
 
 

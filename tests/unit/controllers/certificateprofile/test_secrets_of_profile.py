@@ -6,7 +6,8 @@ import pytest
 
 from keybearer.controllers.certificateprofile.context import ProfileSecrets, plan_secret
 from keybearer.controllers.effect_budget import EffectBudgets
-from keybearer.controllers.objects import ObjectStore, ObservedStore
+from keybearer.controllers.objects import ObjectStore
+from keybearer.controllers.observed_targets import ObservedStore
 from keybearer.controllers.outcome import StalledError
 from keybearer.controllers.target.apply import TargetWriter
 from keybearer.controllers.target.decisions import ApplyTarget

@@ -22,7 +22,8 @@ from keybearer.controllers.certificateprofile.secret_contents import Keyring, re
 from keybearer.controllers.certificateprofile.targets import keyring_name, targets_of
 from keybearer.controllers.cluster_identity import ClusterIdentity
 from keybearer.controllers.effect_budget import EffectBudgets
-from keybearer.controllers.objects import ObjectStore, ObservedObject, ObservedStore
+from keybearer.controllers.objects import ObjectStore, ObservedObject
+from keybearer.controllers.observed_targets import ObservedStore
 from keybearer.controllers.references import References
 from keybearer.controllers.service_session import ServiceSession
 from keybearer.controllers.target.apply import TargetWriter

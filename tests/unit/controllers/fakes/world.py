@@ -18,7 +18,8 @@ from keybearer.controllers.connection_followers import ConnectionFollowers
 from keybearer.controllers.effect_budget import EffectBudgets
 from keybearer.controllers.freshness import Freshness
 from keybearer.controllers.identity import ServicePolicy
-from keybearer.controllers.objects import ObjectStore, ObservedObject, ObservedStore
+from keybearer.controllers.objects import ObjectStore, ObservedObject
+from keybearer.controllers.observed_targets import ObservedStore
 from keybearer.controllers.references import References
 from keybearer.controllers.secretsync.destination import Destinations
 from keybearer.controllers.secretsync.gather import Gatherer

@@ -381,6 +381,7 @@ async def test_names_of_others_are_shown_once_a_push_says_that_there_are_some() 
     outcome = await world.run("A")
     assert (world.push.foreign, world.push.foreign_total) == (("X", "Y"), 2)
     assert "status.push.foreign" in outcome.message
+    assert "keybearer.dev/request: remove-foreign and a fresh keybearer.dev/requestedAt" in outcome.message
     assert outcome.tone is Tone.READY
     await world.run("A")
     assert world.service.taken() == ["names"]
@@ -543,6 +544,7 @@ async def test_a_plan_names_what_would_be_added_changed_and_removed_once_the_syn
     assert plan is not None
     assert (plan.add, plan.change, plan.remove) == (("NEW",), ("B",), ("C",))
     assert "(add 1, change 1, remove 1; see status.plan)" in planned.message
+    assert "keybearer.dev/request: approve-plan and a fresh keybearer.dev/requestedAt" in planned.message
     assert "push" not in world.service.taken()
 
 

@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 
 from keybearer.controllers.effect_budget import EffectBudgets
-from keybearer.controllers.objects import ObservedStore, ObservedTarget, TargetKey
+from keybearer.controllers.objects import TargetKey
+from keybearer.controllers.observed_targets import ObservedStore, ObservedTarget
 from keybearer.controllers.target.apply import TargetWriter
 from keybearer.controllers.target.decisions import (
     ApplyTarget,

@@ -182,7 +182,10 @@ async def test_a_sync_of_another_project_is_not_named(scene: SyncScene, project:
     connection_id = await scene.connection(project)
     async with scene.database.writing() as unit:
         sync = await unit.secret_syncs.get(theirs, for_change=True)
+        connection = await unit.app_connections.get(connection_id)
         assert sync is not None
+        assert connection is not None
+        await unit.app_connections.update(replace(connection, project_id=None))
         await unit.secret_syncs.update(replace(sync.record, connection_id=connection_id))
     async with scene.running():
         await scene.ask(theirs)

@@ -15,8 +15,8 @@ from keybearer.store.migrations.bounds_of_policies import Seen, bounded
 
 __all__ = ["branch_labels", "depends_on", "down_revision", "downgrade", "revision", "upgrade"]
 
-revision = "0019"
-down_revision: str | None = "0018"
+revision = "0021"
+down_revision: str | None = "0020"
 branch_labels: str | None = None
 depends_on: str | None = None
 
