@@ -21,7 +21,7 @@ from keybearer.controllers.json_reading import text_of
 from keybearer.controllers.objects import ObjectStore, ObservedObject, TargetKey
 from keybearer.controllers.outcome import ObjectGoneError, StalledError, WaitingError
 from keybearer.controllers.target.apply import TargetWriter
-from keybearer.controllers.target.changes import is_as_planned, replacement_patch
+from keybearer.controllers.target.changes import is_as_planned, replacement_patch, some_of
 from keybearer.controllers.target.decisions import (
     ApplyTarget,
     CreateTarget,
@@ -192,6 +192,7 @@ class ProfileSecrets:
         present = await self._writer.look(key, owner_uid, expected=None, thorough=False)
         if present is not None:
             require_own(key, secret_type, present, owner_uid, adopt=adopt)
+            self._require_unmerged(key, present, owner_uid)
 
     async def absent(self, keys: Iterable[TargetKey]) -> frozenset[TargetKey]:
         """Return Secrets of one namespace that are known not to be there; of few, none is looked for.
@@ -249,6 +250,8 @@ class ProfileSecrets:
                     desired.key, seen.uid, expected=desired.fingerprint, thorough=attempt > 0
                 )
             action = plan_secret(desired, present, seen.uid, adopt=adopt)
+            if action is not None and present is not None:
+                self._require_unmerged(desired.key, present, seen.uid)
             if action is None:
                 self._writer.expect(desired.key, None if present is None else present.fingerprint)
                 return False
@@ -279,6 +282,23 @@ class ProfileSecrets:
     def contested(self, seen: ObservedObject, keys: Iterable[TargetKey]) -> WaitingError | None:
         """Return what stands against an object whose Secrets others keep changing; None where they don't."""
         return self._writer.contested(seen.uid, keys)
+
+    def _require_unmerged(self, key: TargetKey, present: PresentTarget, owner_uid: str) -> None:
+        """Let pass a Secret into which no other custom resource merges keys: they would be lost to it.
+
+        Raises:
+            StalledError: one does.
+        """
+        if present.owner_uid == owner_uid:
+            return
+        for uid, names in present.merges.items():
+            rival = self._objects.find(uid)
+            if rival is not None and names:
+                raise StalledError(
+                    Reason.TARGET_CONFLICT,
+                    f"{rival.kind} {rival.name} merges {some_of(sorted(names))} into Secret {key.name}; choose "
+                    f"another secretName, or another target for {rival.name}",
+                )
 
     async def _carry_out(self, seen: ObservedObject, action: TargetAction) -> None:
         current = self._objects.get(seen.key)
