@@ -214,6 +214,24 @@ class TargetWriter:
                 TARGET_RESOURCES[key.kind], ObjectKey(key.namespace, key.name), uid=uid
             )
 
+    async def leaving(self, key: TargetKey, owner_uid: str, *, retains: bool) -> frozenset[str]:
+        """Return the names of the keys that `retire` takes away.
+
+        Args:
+            key: the target.
+            owner_uid: of the custom resource.
+            retains: whether its spec says Retain.
+
+        Raises:
+            KubeError: the API server can't be asked.
+        """
+        present = None if retains else await self.look(key, owner_uid, expected=None, thorough=True)
+        if present is None:
+            return frozenset()
+        if not present.is_controlled_by(owner_uid):
+            return present.merged_keys
+        return frozenset(present.data) if present.refers_to(owner_uid) else frozenset()
+
     async def retire(self, key: TargetKey, owner_uid: str, *, retains: bool = False) -> bool:
         """Take back what a custom resource wrote to a target it no longer names; return whether there was anything.
 
@@ -232,7 +250,7 @@ class TargetWriter:
         if present is None:
             return False
         resource, name = TARGET_RESOURCES[key.kind], ObjectKey(key.namespace, key.name)
-        if present.owner_uid == owner_uid and present.foreign_controller(owner_uid) is None:
+        if present.is_controlled_by(owner_uid):
             if not retains and present.refers_to(owner_uid):
                 return await self._gateway.delete(resource, name, uid=present.uid)
             unmarked: JsonObject = {"labels": {OWNER_LABEL: None, MANAGED_LABEL: None}}
