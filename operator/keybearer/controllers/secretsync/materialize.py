@@ -174,7 +174,7 @@ class Materializer:
             KubeError: the API server refuses or can't be asked.
         """
         never_written = previous.target is None
-        repairs = _is_written(seen, previous, desired)
+        repairs = _is_written(seen, previous, desired) or self._writer.wrote(desired, seen.uid)
         merging = spec.target.creation_policy is CreationPolicy.MERGE
         # What was never written, or was seen to end, is created without a look: POST touches nothing that exists.
         absent = self._writer.take_its_end(desired.key) or (never_written and not _was_refused(previous))
