@@ -120,9 +120,10 @@ class Materializer:
         rules = spec.write_rules
         # What was never written, or was seen to end, is created without a look.
         absent = self._writer.take_its_end(desired.key) or (never_written and not _was_refused(previous))
+        context = replace(context, leaving=await self._leaving(seen, spec, previous, desired.key))
         start = Start(
             blind=absent and self._may_create_blindly(spec, desired.key),
-            repairs=_is_written(seen, previous, desired),
+            repairs=_is_written(seen, previous, desired) or self._writer.wrote(desired, seen.uid),
         )
         done = await self._convergence.bring_about(
             desired,
@@ -159,6 +160,16 @@ class Materializer:
         for old in noted_targets(previous, seen.key.namespace):
             if old != now and await self._writer.retire(old, seen.uid, retains=_retains(spec)):
                 self._telemetry.target_retired(seen, old)
+
+    async def _leaving(
+        self, seen: ObservedObject, spec: SecretSyncSpec, previous: SecretSyncStatus, now: TargetKey
+    ) -> frozenset[str]:
+        """Return the keys of targets under other names that are retired once this one is as planned."""
+        names: frozenset[str] = frozenset()
+        for old in noted_targets(previous, seen.key.namespace):
+            if old != now:
+                names |= await self._writer.leaving(old, seen.uid, retains=_retains(spec))
+        return names
 
     async def _carry_out(self, seen: ObservedObject, action: TargetAction, *, again: bool) -> None:
         current = self._objects.get(seen.key)

@@ -97,6 +97,10 @@ class PresentTarget:
         """UIDs of all that it names as owners, by our label or an ownerReference."""
         return self._referred if self.owner_uid is None else self._referred | {self.owner_uid}
 
+    def is_controlled_by(self, owner_uid: str) -> bool:
+        """Tell whether it is that owner's as a whole, and no other controller's."""
+        return self.owner_uid == owner_uid and self.foreign_controller(owner_uid) is None
+
     def refers_to(self, owner_uid: str) -> bool:
         """Tell whether it goes with that owner: without an ownerReference it was written to be retained."""
         return owner_uid in self._referred

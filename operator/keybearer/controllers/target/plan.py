@@ -76,6 +76,8 @@ def plan_target(
     if planned.verdict is not None or planned.action is None:
         return planned
     planned = _fitted(planned, desired, present, rules)
+    if planned.verdict is None and context.leaving:
+        planned = _moved(planned, desired, rules, context)
     if planned.verdict is not None:
         return planned
     if rules.mode is Mode.PLAN and plan_status(planned.changes) not in (context.approved, context.released):
@@ -159,6 +161,20 @@ def _plan_merge(
         )
     action = MergeTarget(desired, present.uid, force=bool(changes.change))
     return TargetPlan(action=action, changes=changes, past=guard.past)
+
+
+def _moved(
+    planned: TargetPlan, desired: DesiredTarget, rules: WriteRules, context: PlanContext
+) -> TargetPlan:
+    """Return the plan, or what keeps it: a former target, which goes then, has keys that this one lacks."""
+    lost = context.leaving.difference(desired.keys)
+    if not lost:
+        return planned
+    changes = replace(planned.changes, remove=tuple(sorted(lost.union(planned.changes.remove))))
+    guard = _guard(changes, desired, len(context.leaving.union(planned.changes.remove)), rules, context)
+    if guard.holds_back:
+        return TargetPlan(changes=changes, verdict=Verdict(TargetReason.GUARDED, guard.message))
+    return replace(planned, changes=changes, past=guard.past)
 
 
 def _guard(

@@ -9,6 +9,7 @@ import pytest
 from keybearer.controllers.certificateprofile.secret_contents import read_keyring
 from support.certificate_objects import Certificates, certificate, open_certificates
 from support.operator_fixtures import Installation
+from support.secretsync_objects import secret
 from support.tenant import Tenant
 from tools.local.waiting import eventually
 
@@ -87,6 +88,25 @@ def test_a_secret_that_somebody_made_immutable_is_made_anew_with_the_same_certif
     eventually(lambda: "immutable" not in (tenant.secret("front") or {"immutable": True}), awaited="another")
     assert certificates.data("front") == before
     assert len(certificates.requests()) == 1
+
+
+def test_a_secret_that_a_living_sync_merges_into_is_not_taken_over(certificates: Certificates) -> None:
+    tenant = certificates.tenant
+    held = {"tls.crt": "mine", "tls.key": "mine"}
+    tenant.api.create(secret(tenant.namespace, "front", held, type_="kubernetes.io/tls"))
+    tenant.project.store({"EXTRA": "cnry-1"})
+    tenant.sync("extra", target={"name": "front", "creationPolicy": "Merge"})
+    tenant.until_ready("extra")
+    certificates.create("web", certificate("front", adopt=True))
+
+    certificates.until_reason("web", "TargetConflict", saying="SecretSync extra merges EXTRA")
+    assert certificates.requests() == []
+    assert tenant.data("front") == {**held, "EXTRA": "cnry-1"}
+
+    tenant.delete("extra")
+    tenant.until_data("front", held)
+    certificates.ask("web", "sync")
+    certificates.until_reason("web", "Issued")
 
 
 @pytest.mark.parametrize("is_there", [True, False], ids=["Secret there", "Secret deleted"])
