@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 from keybearer.base.logs import get_logger
 from keybearer.controllers.finalizer import FinalizerKeeper
