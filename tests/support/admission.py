@@ -12,7 +12,7 @@ from tools.controlplane.controlplane import ControlPlane
 from tools.local.kube_api import Body, RefusedError
 from tools.local.waiting import eventually
 
-__all__ = ["kept_namespace", "refused_creation", "webhook_down"]
+__all__ = ["kept_namespace", "refused_creation", "refused_statuses", "webhook_down"]
 
 _NAMESPACE_CONTROLLER = "system:serviceaccount:kube-system:namespace-controller"
 _OPERATOR_OR_PROBE = (
@@ -63,6 +63,23 @@ def kept_namespace(plane: ControlPlane, tenant: Tenant) -> Iterator[None]:
     name = f"kept-{tenant.namespace}"
     expression = f"request.userInfo.username != '{_NAMESPACE_CONTROLLER}'"
     with _applied(plane, _policy(name, tenant, "DELETE", list(_KINDS), expression)):
+        yield
+
+
+@contextmanager
+def refused_statuses(plane: ControlPlane, tenant: Tenant, sync: str) -> Iterator[None]:
+    """Have the API server refuse every status of SecretSyncs of the namespace; `sync` is one of them."""
+    name = f"statuses-of-{tenant.namespace}"
+
+    def is_refused() -> bool:
+        try:
+            tenant.api.patch("SecretSync", tenant.namespace, sync, {}, subresource="status")
+        except RefusedError as error:
+            return error.status in (403, 422)
+        return False
+
+    with _applied(plane, _policy(name, tenant, "UPDATE", ["secretsyncs/status"], "false")):
+        eventually(is_refused, awaited=f"the policy {name} at work")
         yield
 
 
@@ -140,7 +157,7 @@ def _policy(name: str, tenant: Tenant, operation: str, resources: Sequence[str],
 def _rules(operations: Sequence[str], resources: Sequence[str]) -> list[Body]:
     return [
         {
-            "apiGroups": [_KINDS.get(resource, "")],
+            "apiGroups": [_KINDS.get(resource.partition("/")[0], "")],
             "apiVersions": ["*"],
             "operations": [*operations],
             "resources": [resource],

@@ -165,7 +165,7 @@ _ISSUING = (
 )
 
 _BROUGHT = {"projectId": _UNKNOWN, "certificatePem": "c", "privateKeyPem": "k"}
-_brought = partial(_of, _IMPORT, rest=_BROUGHT, taken=400)
+_brought = partial(_of, _IMPORT, rest=_BROUGHT)
 _IMPORTING = (
     _brought("certificatePem", 1, 65_536, "CERTIFICATE_CHAIN_MAX", make=_ascii),
     _brought("privateKeyPem", 0, 65_536, "CERTIFICATE_CHAIN_MAX", make=_ascii),

@@ -360,6 +360,7 @@ IMPORTED = shape(
 # --- wire.md 5.5
 _TEXTS = list[Id]
 _LISTS = {"allowed": _TEXTS, "required": _TEXTS, "denied": _TEXTS}
+_LASTING = Annotated[str, Field(pattern=r"^\d+[hdmy]$")]
 _POLICY = shape(
     "certificate policy",
     {"id": Uuid, "projectId": Uuid, "name": Slug, "description": str | None, **_TIMES},
@@ -369,7 +370,10 @@ _POLICY = shape(
         "keyUsages": shape("key usage rules", {}, _LISTS),
         "extendedKeyUsages": shape("extended key usage rules", {}, _LISTS),
         "algorithms": shape("algorithm rules", {}, {"signature": _TEXTS, "keyAlgorithm": _TEXTS}),
-        "validity": shape("validity rule", {}, {"max": Annotated[str, Field(pattern=r"^\d+[hdmy]$")]}),
+        "validity": shape(
+            "validity rule", {}, {"max": _LASTING, "maxBackdate": _LASTING, "maxPostdate": _LASTING}
+        ),
+        "wildcards": Literal["allowed", "denied"],
         "basicConstraints": shape(
             "constraint rules",
             {},

@@ -31,6 +31,7 @@ from keybearer.domain.certificates.orders import (
     request_event,
     request_of_order,
 )
+from keybearer.domain.certificates.profile_terms import dating_of
 from keybearer.domain.certificates.signing import Signed, Signing
 from keybearer.pki.signing_requests import parse_signing_request
 from keybearer.server.answers import json_response
@@ -93,7 +94,10 @@ def _parts(
     deciding = Deciding(signing, work, home.time)
     new, requester = _new(body), Requester.of(home.admin)
     order = _done(deciding.order(profile, new, requester))
-    validity, key = validity_of(order.asked, now), parse_signing_request(new.csr or "").public_key
+    validity, key = (
+        validity_of(order.asked, now, dating_of(profile)),
+        parse_signing_request(new.csr or "").public_key,
+    )
 
     def sign() -> Signed:
         return _done(signing.sign(profile, order.asked, validity, key, now))

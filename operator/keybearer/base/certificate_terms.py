@@ -32,6 +32,7 @@ __all__ = [
     "RevocationReason",
     "SignatureAlgorithm",
     "SubjectField",
+    "WildcardRule",
 ]
 
 
@@ -172,6 +173,13 @@ class BasicConstraintRule(StrEnum):
 
     ALLOWED = "allowed"
     REQUIRED = "required"
+    DENIED = "denied"
+
+
+class WildcardRule(StrEnum):
+    """What a policy says of certificates for wildcards, such as `*.example.com`."""
+
+    ALLOWED = "allowed"
     DENIED = "denied"
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from datetime import timedelta
 
-__all__ = ["VALIDITY_PATTERN", "parse_validity"]
+__all__ = ["USUAL_DATING", "VALIDITY_PATTERN", "Dating", "parse_validity"]
 
 VALIDITY_PATTERN = r"^\d+[hdmy]$"
 _UNITS = {
@@ -15,6 +16,18 @@ _UNITS = {
     "y": timedelta(days=365.25),
 }
 _MAX_DIGITS = 7
+
+
+@dataclass(frozen=True, slots=True)
+class Dating:
+    """How far the beginning of a certificate may be from the instant at which it is issued."""
+
+    backdate: timedelta
+    postdate: timedelta
+
+
+USUAL_DATING = Dating(backdate=timedelta(minutes=5), postdate=timedelta(hours=1))
+"""Where no policy says more: clocks differ, and who asks may be a little early."""
 
 
 def parse_validity(text: str) -> timedelta:

@@ -15,6 +15,7 @@ from keybearer.base.certificate_terms import (
     KeyUsage,
     NameType,
     SubjectField,
+    WildcardRule,
 )
 from keybearer.base.errors import ConfigurationError
 from keybearer.cli.certificate_finding import CertificateProject, all_of, authority_of, policy_of, project_of
@@ -93,6 +94,18 @@ def create(
         typer.Option(help="May be used, such as EC_prime256v1; repeatable.", metavar="ALGORITHM"),
     ] = None,
     max_ttl: Annotated[str | None, typer.Option(help="Valid so long at most, such as 90d or 12h.")] = None,
+    max_backdate: Annotated[
+        str | None, typer.Option(help="May begin so long before now, such as 2d; 5 minutes in any case.")
+    ] = None,
+    max_postdate: Annotated[
+        str | None, typer.Option(help="May begin so long after now, such as 2d; an hour in any case.")
+    ] = None,
+    wildcards: Annotated[
+        WildcardRule | None,
+        typer.Option(
+            help="Certificates for wildcards; without it, only where no --allow or --require is given for names."
+        ),
+    ] = None,
     profiles_by: Annotated[
         BoundBy | None, typer.Option(help="Who has profiles issue by it; admins of the project by default.")
     ] = None,
@@ -102,9 +115,13 @@ def create(
 ) -> None:
     """Make a policy.
 
-    What nothing is said of may be anything; of authorities it allows none. Types are common_name, organization,
-    organizational_unit, country, state, locality, domain_component in subjects, and dns_name, ip_address, email, uri,
-    upn of other names. Patterns may hold *.
+    What nothing is said of may be anything; of authorities it allows none, and the usages any_purpose, code_signing,
+    ocsp_signing, time_stamping must be named. Types are common_name, organization, organizational_unit, country,
+    state, locality, domain_component in subjects, and dns_name, ip_address, email, uri, upn of other names.
+
+    In names of hosts, * stands for what belongs to one label, and ** for any text: *.example.com allows
+    www.example.com, **.example.com allows a.b.example.com as well. A common name must be a host that the rules of
+    dns_name allow, unless common_name=PATTERN allows it.
     """
     from keybearer.client import AlgorithmRule, ConstraintRule, UsageRule, ValidityRule
 
@@ -124,12 +141,15 @@ def create(
             description=description,
             subject=subject or None,
             sans=others or None,
+            wildcards=None if wildcards is None else wildcards.value,
             key_usages=None if key_usage is None else UsageRule(allowed=_words(key_usage)),
             extended_key_usages=None if usage is None else UsageRule(allowed=_words(usage)),
             algorithms=None
             if key_algorithm is None
             else AlgorithmRule(key_algorithm=_spelled(key_algorithm)),
-            validity=None if max_ttl is None else ValidityRule(max=max_ttl),
+            validity=None
+            if max_ttl is None and max_backdate is None and max_postdate is None
+            else ValidityRule(max=max_ttl, max_backdate=max_backdate, max_postdate=max_postdate),
             basic_constraints=ConstraintRule(is_ca="denied"),
         )
         if profiles_by is not None:
@@ -252,7 +272,10 @@ def _fields_of(found: CertificatePolicy) -> list[tuple[str, str]]:
         ("extended key usages", _told_usages(found.extended_key_usages)),
         ("keys", _told(algorithms.key_algorithm if algorithms else None, None, None)),
         ("signatures", _told(algorithms.signature if algorithms else None, None, None)),
+        ("wildcards", found.wildcards or "where no rule lists names"),
         ("valid at most", (found.validity.max if found.validity else None) or "any"),
+        ("begins before now", (found.validity.max_backdate if found.validity else None) or "5 minutes"),
+        ("begins after now", (found.validity.max_postdate if found.validity else None) or "an hour"),
         ("authorities", (constraints.is_ca if constraints else None) or "denied"),
         ("description", found.description),
         ("created", found.created_at),

@@ -25,7 +25,9 @@ __all__ = [
 @from_wire
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NameRule:
-    """What may, must and must not stand in an attribute of the subject, or in names of a kind; `*` matches any text.
+    """What may, must and must not stand in an attribute of the subject, or in names of a kind.
+
+    In names of hosts `*` stands for one label and `**` for any text, in other attributes `*` for any text.
 
     Attributes:
         type: such as `common_name`, `organization`; of other names `dns_name`, `ip_address`, `email`, `uri`, `upn`.
@@ -59,9 +61,16 @@ class AlgorithmRule:
 @from_wire
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ValidityRule:
-    """How long a certificate may be valid, such as `90d`; the letters are h, d and y."""
+    """How long a certificate may be valid, such as `90d`; the letters are h, d and y.
+
+    Attributes:
+        max_backdate: how long before it is issued it may begin; at least 5 minutes.
+        max_postdate: how long after; at least an hour.
+    """
 
     max: str | None = None
+    max_backdate: str | None = None
+    max_postdate: str | None = None
 
 
 @from_wire
@@ -80,7 +89,13 @@ class ConstraintRule:
 @from_wire
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CertificatePolicy:
-    """What may be asked for. A rule that is None allows anything but authorities, an empty one nothing."""
+    """What may be asked for.
+
+    A rule that is None allows anything but authorities and usages with power over others, an empty one nothing.
+
+    Attributes:
+        wildcards: `allowed` or `denied`; None: certificates for wildcards only where no rule lists names.
+    """
 
     id: str
     name: str
@@ -88,6 +103,7 @@ class CertificatePolicy:
     description: Text = ""
     subject: tuple[NameRule, ...] | None = None
     sans: tuple[NameRule, ...] | None = None
+    wildcards: str | None = None
     key_usages: UsageRule | None = None
     extended_key_usages: UsageRule | None = None
     algorithms: AlgorithmRule | None = None

@@ -7,6 +7,7 @@ issuer is refused. An `Issuer` is made once and signs many: a leaf of P-256 take
 from __future__ import annotations
 
 import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
@@ -14,7 +15,13 @@ from cryptography import x509
 from cryptography.hazmat.primitives import serialization
 from cryptography.x509.oid import AuthorityInformationAccessOID
 
-from keybearer.base.certificate_terms import ExtendedKeyUsage, KeyAlgorithm, KeyUsage, SignatureAlgorithm
+from keybearer.base.certificate_terms import (
+    ExtendedKeyUsage,
+    KeyAlgorithm,
+    KeyUsage,
+    SignatureAlgorithm,
+    SubjectField,
+)
 from keybearer.pki.certificates import (
     NO_POINTERS,
     Certificate,
@@ -26,6 +33,7 @@ from keybearer.pki.certificates import (
 from keybearer.pki.chains import verify_chain
 from keybearer.pki.errors import ChainError, OutlivesIssuerError, PkiError, TemplateError
 from keybearer.pki.keys import PrivateKey, PublicKey, signature_hash
+from keybearer.pki.name_constraints import name_constraints_of
 from keybearer.pki.name_encoding import encoded_names, encoded_subject
 from keybearer.pki.names import AlternativeName, Subject
 from keybearer.pki.pem import written
@@ -93,8 +101,13 @@ class Issued:
 class Issuer:
     """An authority's certificate with its key, ready to sign. It may be kept and used from several threads."""
 
-    def __init__(self, certificate: Certificate, key: PrivateKey) -> None:
+    def __init__(self, certificate: Certificate, key: PrivateKey, above: Sequence[Certificate] = ()) -> None:
         """Bring them together.
+
+        Args:
+            certificate: of the authority.
+            key: its own.
+            above: who signed it, who signed that, and so on: their name constraints hold for it as well.
 
         Raises:
             PkiError: the key isn't the certificate's, or the certificate is no authority's.
@@ -110,7 +123,11 @@ class Issuer:
         # The name is taken as it stands there, octet for octet: chains are compared so.
         self._own = load_certificates([certificate])[0]
         self._name = self._own.subject
-        self._is_constrained = any(one.oid == x509.NameConstraints.oid for one in self._own.extensions)
+        path = (certificate, *above)
+        found = [name_constraints_of(one) for one in load_certificates(path)]
+        self._constraints = tuple(one for one in found if one is not None)
+        last = max((place for place, one in enumerate(found) if one is not None), default=-1)
+        self._constrained_by = path[: last + 1]
         self._key_identifier = _extension(
             x509.AuthorityKeyIdentifier(
                 certificate.subject_key_identifier or key.public_key.identifier, None, None
@@ -141,16 +158,32 @@ class Issuer:
             UnsupportedAlgorithmError: the authority's key makes no such signature.
         """
         self._check(template)
+        if self._constraints and not template.is_ca:
+            self._check_common_names(template.subject)
         issued = _signed(template, public_key, self._name, self._key, self._key_identifier)
-        if self._is_constrained:
+        if self._constraints:
             self._check_constraints(issued, template)
         return issued
 
+    def _check_common_names(self, subject: Subject) -> None:
+        """Hold common names to the constraints: the verifier looks at alternative names only, clients at both."""
+        outside = [
+            one
+            for one in subject.values(SubjectField.COMMON_NAME)
+            if not all(constraints.permit(one) for constraints in self._constraints)
+        ]
+        if outside:
+            raise TemplateError(
+                f"{self.certificate.subject} may sign for certain names only, and the common name "
+                f"{outside[0]!r} isn't one of them"
+            )
+
     def _check_constraints(self, issued: Issued, template: Template) -> None:
         """Have the certificate verified as others would, before anybody gets it."""
-        at = max(template.not_before, self.certificate.not_before)
+        *between, last = self._constrained_by
+        at = max(template.not_before, *(one.not_before for one in self._constrained_by))
         try:
-            verify_chain(certificate_of(issued.der), [], [self.certificate], at)
+            verify_chain(certificate_of(issued.der), between, [last], at)
         except ChainError as error:
             raise TemplateError(
                 f"{self.certificate.subject} may sign for certain names only, and these are others: {error}"
@@ -158,6 +191,11 @@ class Issuer:
 
     def _check(self, template: Template) -> None:
         own = self.certificate
+        if template.not_before < own.not_before:
+            raise TemplateError(
+                f"the certificate would be valid from {template.not_before:%Y-%m-%dT%H:%M:%SZ}, but its issuer "
+                f"{own.subject} is only from {own.not_before:%Y-%m-%dT%H:%M:%SZ}: ask for a later notBefore"
+            )
         if template.not_after > own.not_after:
             raise OutlivesIssuerError(
                 f"the certificate would be valid until {template.not_after:%Y-%m-%dT%H:%M:%SZ}, but its issuer "

@@ -107,6 +107,8 @@ WRONG: dict[str, dict[str, Any]] = {
     "an unknown kind of name": {"sans": [{"type": "DNS"}]},
     "an empty value": {"sans": [{"type": "uri", "allowed": [""]}]},
     "a value of 256": {"sans": [{"type": "uri", "allowed": ["x" * 256]}]},
+    "no word for wildcards": {"wildcards": "required"},
+    "no time before now": {"validity": {"maxBackdate": "soon"}},
     "many wildcards": {"sans": [{"type": "uri", "allowed": ["*a" * 17]}]},
     "an unknown usage": {"keyUsages": {"allowed": ["sign"]}},
     "an unknown extended usage": {"extendedKeyUsages": {"allowed": ["digital_signature"]}},

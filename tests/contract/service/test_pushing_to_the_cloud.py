@@ -119,6 +119,8 @@ def test_a_sync_that_its_owner_may_no_longer_read_goes_on_with_another(
 ) -> None:
     project = house.project.id
     heir = service.create_identity(organization_role="member", roles={project: "member"})
+    use = f"{CONNECTIONS}/cloud/{connection['id']}/allowed-use"
+    house.admin.json("PATCH", use, json={"projectIds": [project]})
     secrets.create("ONE", "cnry-1")
     sync = house.ended(house.sync("cloud-parameter-store", connection, STORE), "succeeded")
     path = f"{SYNCS}/cloud-parameter-store/{sync['id']}/owner"

@@ -29,6 +29,7 @@ async def test_a_policy_is_made_of_patterns(tmp_path: Path) -> None:
         tmp_path,
         *("policies", "create", "web", "--allow", "dns_name=*.example.com", "--deny", "common_name=root"),
         *("--usage", "server_auth", "--key-algorithm", "EC_prime256v1", "--max-ttl", "90d"),
+        *("--max-backdate", "1d", "--max-postdate", "2h", "--wildcards", "allowed"),
         replies=(
             Reply(body={"certificatePolicies": [], "totalCount": 0}),
             Reply(body={"certificatePolicy": POLICY}),
@@ -41,7 +42,8 @@ async def test_a_policy_is_made_of_patterns(tmp_path: Path) -> None:
         "sans": [{"type": "dns_name", "allowed": ["*.example.com"]}],
         "extendedKeyUsages": {"allowed": ["server_auth"]},
         "algorithms": {"keyAlgorithm": ["ECDSA-P256"]},
-        "validity": {"max": "90d"},
+        "validity": {"max": "90d", "maxBackdate": "1d", "maxPostdate": "2h"},
+        "wildcards": "allowed",
         "basicConstraints": {"isCA": "denied"},
     }
 

@@ -42,7 +42,7 @@ def of_elsewhere(by: Authority, *extensions: tuple[x509.ExtensionType, bool], na
     issuer._key = key
     issuer._own = load_certificates([certificate])[0]
     issuer._name = issuer._own.subject
-    issuer._is_constrained = False
+    issuer._constraints = ()
     issuer._key_identifier = x509.Extension(
         x509.AuthorityKeyIdentifier.oid,
         critical=False,
@@ -314,9 +314,10 @@ class TestDistrust:
         odd = of_elsewhere(root(), _IS_CA, (x509.NameConstraints([x509.DNSName("example.com")], None), True))
         constrained = Authority(Issuer(odd.certificate, odd.issuer.key), odd.chain)
 
-        assert certified(constrained, "www.example.com").issuer == odd.certificate.subject
+        nobody = Subject()
+        assert certified(constrained, "www.example.com", subject=nobody).issuer == odd.certificate.subject
         with pytest.raises(TemplateError, match="may sign for certain names only"):
-            certified(constrained, "www.example.org")
+            certified(constrained, "www.example.org", subject=nobody)
 
     def test_of_a_critical_extension_that_nobody_knows(self) -> None:
         top = root()

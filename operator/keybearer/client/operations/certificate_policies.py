@@ -62,6 +62,8 @@ class _Algorithms(WireModel):
 
 class _Validity(WireModel):
     max: str | None = None
+    max_backdate: str | None = None
+    max_postdate: str | None = None
 
 
 class _Constraints(WireModel):
@@ -77,6 +79,7 @@ class _Written(WireModel):
     description: str | None = None
     subject: list[_Names] | None = None
     sans: list[_Names] | None = None
+    wildcards: str | None = None
     key_usages: _Usages | None = None
     extended_key_usages: _Usages | None = None
     algorithms: _Algorithms | None = None
@@ -126,11 +129,12 @@ class GetCertificatePolicy(_One):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Rules:
-    """What may be asked for: a rule that isn't given allows anything but authorities, an empty one nothing."""
+    """What may be asked for: a rule that isn't given allows anything but what must be named, an empty one nothing."""
 
     description: str | None = None
     subject: Sequence[NameRule] | None = None
     sans: Sequence[NameRule] | None = None
+    wildcards: str | None = None
     key_usages: UsageRule | None = None
     extended_key_usages: UsageRule | None = None
     algorithms: AlgorithmRule | None = None
@@ -150,16 +154,21 @@ class _Rules:
         return {
             **{name: listed(rules) for name, rules in lists.items() if rules is not None},
             **{name: given_of(rule) for name, rule in objects.items() if rule is not None},
+            **({} if self.wildcards is None else {"wildcards": self.wildcards}),
         }
 
 
 @dataclass(frozen=True, slots=True)
 class CreateCertificatePolicy(_Rules, _One):
-    """Make a policy, and return it: a rule that isn't given allows anything but authorities, an empty one nothing.
+    """Make a policy, and return it.
+
+    A rule that isn't given allows anything but what must be named, an empty one nothing. Authorities must be named,
+    and the extended usages `any_purpose`, `code_signing`, `ocsp_signing` and `time_stamping`.
 
     Attributes:
         name: lower-case letters, digits and hyphens. Where it is taken, the service may change it: see the answer.
         subject, sans: one rule for each kind of name.
+        wildcards: `allowed` or `denied`; not given: only where no rule lists names.
         project_id: None for the organization's own project for certificates.
     """
 

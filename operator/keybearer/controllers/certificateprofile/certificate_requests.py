@@ -9,7 +9,8 @@ from datetime import datetime
 
 from keybearer.base.certificate_terms import CertificateStatus, RevocationReason
 from keybearer.controllers.certificateprofile.case import Case
-from keybearer.controllers.certificateprofile.context import Concurrency, RoundContext
+from keybearer.controllers.certificateprofile.concurrency import Concurrency
+from keybearer.controllers.certificateprofile.context import RoundContext
 from keybearer.controllers.certificateprofile.desired import Made, Wish, make
 from keybearer.controllers.certificateprofile.reasons import Reason
 from keybearer.controllers.certificateprofile.secret_contents import KeptAttempt

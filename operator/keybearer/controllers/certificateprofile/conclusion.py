@@ -46,6 +46,7 @@ _FOR_PEOPLE: frozenset[str] = frozenset(
         Reason.KEYSTORE_PASSWORD_NOT_FOUND,
         Reason.TARGET_CONFLICT,
         Reason.TARGET_REFUSED,
+        Reason.TOO_LARGE,
         Reason.POLICY_VIOLATED,
     }
 )

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from keybearer.base.certificate_terms import RequestStatus
 from keybearer.controllers.access import ServiceAccess
 from keybearer.controllers.certificateprofile.case import Case, new_entry
-from keybearer.controllers.certificateprofile.context import ProfileSecrets
 from keybearer.controllers.certificateprofile.desired import ProfileScope, describe_certificate
 from keybearer.controllers.certificateprofile.policy import Authority
+from keybearer.controllers.certificateprofile.profile_secrets import ProfileSecrets
 from keybearer.controllers.certificateprofile.reasons import Reason
 from keybearer.controllers.certificateprofile.remote import RemoteCertificates
 from keybearer.controllers.certificateprofile.resource import CertificateProfileSpec

@@ -19,13 +19,13 @@ from keybearer.controllers.certificateprofile.conclusion import (
     facts_of,
 )
 from keybearer.controllers.certificateprofile.context import (
-    ProfileSecrets,
     RoundContext,
     RoundTools,
     RunContext,
 )
 from keybearer.controllers.certificateprofile.gather import Broken, CaseBuilder
 from keybearer.controllers.certificateprofile.policy import Authority, violations_of
+from keybearer.controllers.certificateprofile.profile_secrets import ProfileSecrets
 from keybearer.controllers.certificateprofile.profiles import REFRESH, FoundProfile, Profiles
 from keybearer.controllers.certificateprofile.reasons import Reason
 from keybearer.controllers.certificateprofile.resource import CertificateProfileSpec

@@ -30,7 +30,7 @@ from keybearer.pki.errors import PkiError
 from keybearer.pki.issuance import default_key_usages
 from keybearer.pki.keys import PublicKey, default_signature_algorithm
 from keybearer.pki.names import Subject
-from keybearer.pki.policy_rules import Content, fitting_extended_key_usages, fitting_key_usages, violations
+from keybearer.pki.policy_rules import CompiledRules, Content
 from keybearer.pki.signing_requests import SigningRequest
 
 __all__ = [
@@ -234,7 +234,7 @@ def violations_of(
         profile: that it would be issued from; its defaults stand where nothing else is said.
         authority: that would sign; where it isn't known, neither is how it signs.
     """
-    defaults, request = profile.defaults or _NO_DEFAULTS, desired.request
+    defaults, request, rules = profile.defaults or _NO_DEFAULTS, desired.request, CompiledRules(policy)
     algorithm = desired.entry.key.algorithm if request is None else request.public_key.algorithm
     is_ca, path_length = _constraints(request, defaults)
     usages, extended = desired.key_usages, desired.extended_key_usages
@@ -243,12 +243,12 @@ def violations_of(
         usages = usages if request.key_usages is None else request.key_usages
         extended = frozenset(request.extended_key_usages) or extended
     if usages is None:
-        usages = fitting_key_usages(policy, default_key_usages(algorithm, is_ca=is_ca))
+        usages = rules.fitting_key_usages(default_key_usages(algorithm, is_ca=is_ca))
     content = Content(
         subject=desired.subject if request is None else _filled(request.subject, desired.subject),
         alternative_names=desired.names if request is None else (request.alternative_names or desired.names),
         key_usages=usages,
-        extended_key_usages=fitting_extended_key_usages(policy)
+        extended_key_usages=rules.fitting_extended_key_usages()
         if extended is None
         else tuple(sorted(extended)),
         key_algorithm=algorithm,
@@ -257,7 +257,7 @@ def violations_of(
         is_ca=is_ca,
         path_length=path_length,
     )
-    return violations(policy, content)
+    return rules.violations(content)
 
 
 def _signature(

@@ -71,6 +71,8 @@ class Reason(StrEnum):
     """A Secret or one of its keys, which a keystore's password is in, doesn't exist."""
     TARGET_CONFLICT = "TargetConflict"
     """A Secret of that name exists and isn't this object's."""
+    TOO_LARGE = "TooLarge"
+    """A Secret would be larger than Kubernetes takes; it was not written."""
     TARGET_REFUSED = "TargetRefused"
     """The API server takes no such Secret."""
 
@@ -113,7 +115,9 @@ REMEDIES: Mapping[Reason, str] = {
     Reason.PROJECT_NOT_FOUND: "Correct the project, or give the identity a role in it.",
     Reason.CSR_INVALID: "Correct the signing request, or the place that csr names.",
     Reason.KEYSTORE_PASSWORD_NOT_FOUND: "Create the Secret, or its key, that the message names.",
-    Reason.TARGET_CONFLICT: "Choose another secretName, delete the Secret, or set adopt if it is of the same type.",
+    Reason.TARGET_CONFLICT: "Choose another secretName, delete the Secret, or set adopt if it belongs to nobody and "
+    "is of the same type.",
+    Reason.TOO_LARGE: "Spread the certificates over several objects, or leave out keystores, as the message says.",
     Reason.TARGET_REFUSED: "Change what the API server objects to.",
     Reason.NAMESPACE_TERMINATING: "Nothing: the namespace is on its way out.",
     Reason.CLUSTER_UNAVAILABLE: "Nothing: it is tried again.",

@@ -19,13 +19,13 @@ from keybearer.controllers.certificateprofile.conclusion import (
     build_status,
 )
 from keybearer.controllers.certificateprofile.context import (
-    ProfileSecrets,
     RoundContext,
     RoundTools,
     RunContext,
 )
 from keybearer.controllers.certificateprofile.gather import CaseBuilder, ProfileGatherer
 from keybearer.controllers.certificateprofile.issuing import CertificateRemoval, Issuing, Preview
+from keybearer.controllers.certificateprofile.profile_secrets import ProfileSecrets
 from keybearer.controllers.certificateprofile.profiles import REFRESH, FoundProfile, Profiles
 from keybearer.controllers.certificateprofile.reasons import Reason
 from keybearer.controllers.certificateprofile.resource import CertificateProfileSpec, RemoteDeletionPolicy
@@ -45,6 +45,7 @@ from keybearer.controllers.reconciler import Kind, KindReconciler, Leftover
 from keybearer.controllers.requests import PendingRequest
 from keybearer.controllers.target.apply import TargetWriter
 from keybearer.controllers.target.restart import WorkloadRestarter
+from keybearer.controllers.target.rivals import Rivals
 from keybearer.controllers.telemetry import Telemetry
 from keybearer.controllers.underway import UnknownOrders
 from keybearer.controllers.work import WorkKey
@@ -97,7 +98,7 @@ class CertificateProfileReconciler(
         self._seen_by_others = seen_by_others
         self._publishes = publishes
         self._profiles = Profiles(clock)
-        secrets = ProfileSecrets(objects, writer)
+        secrets = ProfileSecrets(clock, objects, writer, Rivals(objects, gateway))
         self._removal = CertificateRemoval(secrets)
         self._orders = UnknownOrders(clock)
         tools = RoundTools(

@@ -20,7 +20,8 @@ from keybearer.controllers.certificateprofile.certificate_requests import (
     look_for_revoked,
     look_up_requests,
 )
-from keybearer.controllers.certificateprofile.context import Concurrency, RoundContext, RoundTools
+from keybearer.controllers.certificateprofile.concurrency import Concurrency
+from keybearer.controllers.certificateprofile.context import RoundContext, RoundTools
 from keybearer.controllers.certificateprofile.desired import csr_of
 from keybearer.controllers.certificateprofile.reasons import Reason
 from keybearer.controllers.certificateprofile.status import AuthorityStatus, LostKeys, Need

@@ -93,7 +93,13 @@ class CertificateAttributes(RuledModel):
             description="How long it is valid: hours or days, as 12h or 90d. Without it, the profile's ttlDays.",
         ),
     ] = None
-    not_before: Annotated[Instant | None, Field(description="When it becomes valid; now without it.")] = None
+    not_before: Annotated[
+        Instant | None,
+        Field(
+            description="When it becomes valid; now without it. From five minutes ago to an hour ahead, unless the "
+            "policy says more, and never before its issuer."
+        ),
+    ] = None
     not_after: Annotated[
         Instant | None,
         Field(

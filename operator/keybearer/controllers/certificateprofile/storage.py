@@ -33,16 +33,13 @@ from keybearer.controllers.certificateprofile.targets import keyring_name
 from keybearer.controllers.certificateprofile.trigger import SecretState
 from keybearer.controllers.issuance.service import IssuedCertificate
 from keybearer.controllers.objects import TargetKey
-from keybearer.controllers.outcome import StalledError, WaitingError
+from keybearer.controllers.outcome import WaitingError
 from keybearer.controllers.target.desired import DesiredTarget
 from keybearer.controllers.target.observed import PresentTarget
 from keybearer.pki.errors import PkiError
 from keybearer.pki.keys import PrivateKey, load_private_key
 
 __all__ = ["CertificateStorage", "anchors_text"]
-
-_KEYRING_MAX_BYTES = 1_000_000
-"""Of one Secret, which takes 1 MiB."""
 
 
 class CertificateStorage:
@@ -201,11 +198,6 @@ class CertificateStorage:
         }
         self.keyring = self.keyring.only(stored, names)
         data = self.keyring.data()
-        if sum(map(len, data.values())) > _KEYRING_MAX_BYTES:
-            raise StalledError(
-                Reason.SPEC_INVALID,
-                "the keys of all certificates don't fit into one Secret; spread them over several objects",
-            )
         self._recovered = False
         seen = self._context.run.seen
         desired = build_keyring_secret(seen, data, self._tools.fingerprinter)

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict
-from collections.abc import Mapping
 from dataclasses import replace
 
 from keybearer.base.logs import get_logger
 from keybearer.controllers.finalizer import FinalizerKeeper
-from keybearer.controllers.json_reading import mapping_of, text_of
 from keybearer.controllers.mode import Mode
 from keybearer.controllers.objects import ObjectStore, ObservedObject, TargetKey
-from keybearer.controllers.outcome import ObjectGoneError, StalledError, WaitingError
+from keybearer.controllers.outcome import ObjectGoneError, WaitingError
 from keybearer.controllers.reading import latest_status
 from keybearer.controllers.secretsync.conclusion import describe_changes
 from keybearer.controllers.secretsync.gather import Gatherer
@@ -22,37 +19,22 @@ from keybearer.controllers.secretsync.status import SecretSyncStatus
 from keybearer.controllers.secretsync.targets import noted_targets
 from keybearer.controllers.status_patch import StatusPatch
 from keybearer.controllers.target.apply import TargetWriter
+from keybearer.controllers.target.convergence import Convergence, Start
 from keybearer.controllers.target.decisions import (
     CreateTarget,
     PlanContext,
     TargetAction,
     TargetPlan,
-    Verdict,
 )
 from keybearer.controllers.target.desired import DesiredTarget
-from keybearer.controllers.target.observed import PresentTarget
-from keybearer.controllers.target.plan import plan_target
 from keybearer.controllers.target.reasons import TargetReason
 from keybearer.controllers.target.spec import CreationPolicy, DeletionPolicy, TargetKind
 from keybearer.controllers.target.status import TargetName
 from keybearer.controllers.telemetry import Telemetry
-from keybearer.controllers.work import WorkKey
-from keybearer.kube.errors import (
-    AlreadyExistsError,
-    ConflictError,
-    ForbiddenError,
-    InvalidError,
-    NotFoundError,
-)
-from keybearer.kube.gateway import Gateway
-from keybearer.kube.resources import SECRET_SYNCS
 
-__all__ = ["Materializer", "Rivals", "SyncFinalizer"]
+__all__ = ["Materializer", "SyncFinalizer"]
 
 _log = get_logger(__name__)
-_DEAD_MAX = 4096
-_ATTEMPTS = 4
-"""Looks at the target before a run gives up on finding it as planned upon; others may write at the same time."""
 
 
 class SyncFinalizer(FinalizerKeeper):
@@ -92,63 +74,25 @@ def _needs_finalizer(spec: SecretSyncSpec) -> bool:
     return target.creation_policy is CreationPolicy.MERGE and target.on_delete is DeletionPolicy.DELETE
 
 
-class Rivals:
-    """Tells which of the SecretSyncs that a target names are still there."""
-
-    def __init__(self, objects: ObjectStore, gateway: Gateway) -> None:
-        self._objects = objects
-        self._gateway = gateway
-        self._dead: OrderedDict[str, None] = OrderedDict()
-
-    async def of(self, present: PresentTarget | None, owner_uid: str) -> Mapping[str, WorkKey]:
-        """Return, by UID, the other living custom resources that own the target or merged into it.
-
-        Raises:
-            KubeError: the API server can't be asked about one that no watch has shown.
-        """
-        named = present.hands - {owner_uid} if present is not None else frozenset()
-        if present is None or not named:
-            return {}
-        held = {uid: key for uid in named if (key := self._objects.find(uid)) is not None}
-        unknown = named - held.keys() - self._dead.keys()
-        if unknown:
-            # Deleted long ago, or just not listed yet: whoever takes a target over must know which.
-            held |= await self._ask(present.key.namespace, unknown)
-        return held
-
-    async def _ask(self, namespace: str, uids: frozenset[str]) -> dict[str, WorkKey]:
-        found: dict[str, WorkKey] = {}
-        async for item in self._gateway.list(SECRET_SYNCS, namespace, metadata_only=True):
-            meta = mapping_of(item.get("metadata"))
-            uid = text_of(meta.get("uid"))
-            if uid in uids:
-                found[uid] = WorkKey(SECRET_SYNCS.kind, namespace, text_of(meta.get("name")))
-        for uid in uids - found.keys():  # a UID never comes back
-            self._dead[uid] = None
-        while len(self._dead) > _DEAD_MAX:
-            self._dead.popitem(last=False)
-        return found
-
-
 class Materializer:
-    """Looks, plans and writes until what is there is what was planned upon."""
+    """Has the target written, and says in status, Events and watches what follows from that."""
 
     def __init__(
         self,
         objects: ObjectStore,
         writer: TargetWriter,
+        convergence: Convergence,
         finalizer: SyncFinalizer,
         gatherer: Gatherer,
         patch: StatusPatch,
-        rivals: Rivals,
         telemetry: Telemetry,
     ) -> None:
         self._objects = objects
         self._writer = writer
+        self._convergence = convergence
         self._finalizer = finalizer
         self._gatherer = gatherer
         self._patch = patch
-        self._rivals = rivals
         self._telemetry = telemetry
 
     async def bring_about(
@@ -174,53 +118,33 @@ class Materializer:
             KubeError: the API server refuses or can't be asked.
         """
         never_written = previous.target is None
-        repairs = _is_written(seen, previous, desired)
-        merging = spec.target.creation_policy is CreationPolicy.MERGE
-        # What was never written, or was seen to end, is created without a look: POST touches nothing that exists.
+        rules = spec.write_rules
+        # What was never written, or was seen to end, is created without a look.
         absent = self._writer.take_its_end(desired.key) or (never_written and not _was_refused(previous))
-        blind = absent and self._may_create_blindly(spec, desired.key)
-        for attempt in range(_ATTEMPTS):
-            present = None
-            if attempt or not blind:
-                # Whether a merge is complete shows in who manages which key, not in what the whole looks like.
-                expected = None if merging else desired.fingerprint
-                present = await self._writer.look(
-                    desired.key, seen.uid, expected=expected, thorough=attempt > 0
-                )
-            context = replace(context, rivals=await self._rivals.of(present, seen.uid))
-            planned = plan_target(desired, present, spec.write_rules, context)
-            is_repair = repairs and planned.action is not None
-            if is_repair and not self._writer.take_repair(present, desired.key, seen.uid):
-                planned = TargetPlan(verdict=Verdict(TargetReason.CONTESTED, "", stalled=False))
-            if planned.action is None:
-                hands_off = merging or planned.left_alone
-                there = None if present is None or hands_off else present.fingerprint
-                self._writer.expect(desired.key, there)
-                if merging or (planned.verdict and planned.verdict.reason is TargetReason.CONFLICT):
-                    version = present.resource_version if present is not None else None
-                    self._gatherer.await_target(seen, spec, version)
-                return planned
-            await self._announce_move(seen, spec, previous, desired.key)
-            try:
-                await self._carry_out(seen, planned.action, again=not never_written)
-            except (AlreadyExistsError, ConflictError) as error:
-                _refuse_contested(error)
-                continue
-            except (NotFoundError, ForbiddenError, InvalidError) as error:
-                # Quotas and admission refuse a POST before anybody has looked whether the object exists.
-                if attempt or not (blind or isinstance(error, NotFoundError)):
-                    raise
-                continue
-            action = type(planned.action).__name__.removesuffix("Target")
-            self._telemetry.target_written(
-                seen, action, describe_changes(desired, planned), first=never_written
-            )
-            return planned
-        raise WaitingError(
-            Reason.TARGET_CONFLICT,
-            f"{desired.key.kind} {desired.key.name} is being written by somebody else at the same time; "
-            "it is tried again",
+        context = replace(context, leaving=await self._leaving(seen, spec, previous, desired.key))
+        start = Start(
+            blind=absent and self._may_create_blindly(spec, desired.key),
+            repairs=_is_written(seen, previous, desired) or self._writer.wrote(desired, seen.uid),
         )
+        done = await self._convergence.bring_about(
+            desired,
+            rules,
+            context,
+            carry_out=lambda action: self._carry_out(seen, action, again=not never_written),
+            prepare=lambda: self._announce_move(seen, spec, previous, desired.key),
+            start=start,
+        )
+        planned, present = done.plan, done.present
+        if planned.action is not None:
+            action = type(planned.action).__name__.removesuffix("Target")
+            changes = describe_changes(desired, planned)
+            self._telemetry.target_written(seen, action, changes, first=never_written)
+            return planned
+        is_refused = planned.verdict is not None and planned.verdict.reason is TargetReason.CONFLICT
+        if is_refused or rules.policy is CreationPolicy.MERGE:
+            version = present.resource_version if present is not None else None
+            self._gatherer.await_target(seen, spec, version)
+        return planned
 
     def contested(self, seen: ObservedObject, key: TargetKey) -> WaitingError | None:
         """Return what is to be said while others keep changing the target; None where they don't."""
@@ -237,6 +161,16 @@ class Materializer:
         for old in noted_targets(previous, seen.key.namespace):
             if old != now and await self._writer.retire(old, seen.uid, retains=_retains(spec)):
                 self._telemetry.target_retired(seen, old)
+
+    async def _leaving(
+        self, seen: ObservedObject, spec: SecretSyncSpec, previous: SecretSyncStatus, now: TargetKey
+    ) -> frozenset[str]:
+        """Return the keys of targets under other names that are retired once this one is as planned."""
+        names: frozenset[str] = frozenset()
+        for old in noted_targets(previous, seen.key.namespace):
+            if old != now:
+                names |= await self._writer.leaving(old, seen.uid, retains=_retains(spec))
+        return names
 
     async def _carry_out(self, seen: ObservedObject, action: TargetAction, *, again: bool) -> None:
         current = self._objects.get(seen.key)
@@ -307,10 +241,3 @@ def _is_written(seen: ObservedObject, previous: SecretSyncStatus, desired: Desir
 def _was_refused(previous: SecretSyncStatus) -> bool:
     refusals = (Reason.TARGET_CONFLICT, Reason.TARGET_REFUSED)
     return any(condition.reason in refusals for condition in previous.conditions)
-
-
-def _refuse_contested(error: AlreadyExistsError | ConflictError) -> None:
-    """Raise where it is no race that another look settles, but fields that somebody else manages."""
-    if isinstance(error, ConflictError) and error.causes:
-        message = f"{error}; leave these to it in the spec, or take them from it"
-        raise StalledError(Reason.TARGET_CONFLICT, message) from error

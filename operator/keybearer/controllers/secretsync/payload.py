@@ -13,10 +13,10 @@ from typing import NoReturn, TypeAlias
 from keybearer.base.errors import KeybearerError
 from keybearer.controllers.secretsync.reasons import KeyProblem, KeyProblemReason
 from keybearer.controllers.secretsync.spec import Decoding
+from keybearer.controllers.target.size import VALUES_MAX_BYTES
 from keybearer.controllers.target.spec import TargetKind, is_target_key
 
 __all__ = [
-    "PAYLOAD_MAX_BYTES",
     "ExtractError",
     "ExtractFault",
     "JsonReader",
@@ -31,8 +31,6 @@ _JSON_MAX_CHARS = 4 * 1024 * 1024
 target takes 1 MiB."""
 _BASE64_SPACES = str.maketrans("", "", " \t\r\n")
 _Json: TypeAlias = "dict[str, _Json] | list[_Json] | str | bool | None"  # _Number is a str
-PAYLOAD_MAX_BYTES = 1024 * 1024
-"""MaxSecretSize of k8s.io/api, for Secrets and ConfigMaps alike: the sum over values; keys aren't counted."""
 _ENCODED_MAX_BYTES = 5 * 512 * 1024
 """Of a ConfigMap's texts as JSON. The API server takes requests of 3 MiB (MaxRequestBodyBytes of k8s.io/apiserver);
 the rest is room for metadata."""
@@ -268,13 +266,13 @@ def judge_payload(
     ]
     valid = {key: value for key, value in data.items() if is_target_key(key)} if problems else dict(data)
     size = sum(map(len, data.values()))
-    if size > PAYLOAD_MAX_BYTES:
+    if size > VALUES_MAX_BYTES:
         largest = max(data, key=lambda key: len(data[key]))
         problems.append(
             KeyProblem(
                 largest,
                 KeyProblemReason.TOO_LARGE,
-                f"the values take {size} bytes together and Kubernetes takes {PAYLOAD_MAX_BYTES}; this is "
+                f"the values take {size} bytes together and Kubernetes takes {VALUES_MAX_BYTES}; this is "
                 "the largest; exclude keys or spread them over several targets",
                 refs.get(largest),
             )

@@ -26,7 +26,7 @@ from keybearer.controllers.secretsync.conclusion import (
 )
 from keybearer.controllers.secretsync.destination import Destinations
 from keybearer.controllers.secretsync.gather import Gatherer
-from keybearer.controllers.secretsync.materialize import Materializer, Rivals, SyncFinalizer
+from keybearer.controllers.secretsync.materialize import Materializer, SyncFinalizer
 from keybearer.controllers.secretsync.outcome import (
     SyncOutcome,
     build_status,
@@ -41,7 +41,9 @@ from keybearer.controllers.secretsync.target_run import TargetRun
 from keybearer.controllers.secretsync.targets import noted_targets
 from keybearer.controllers.sources.reader import SourceReader
 from keybearer.controllers.target.apply import TargetWriter
+from keybearer.controllers.target.convergence import Convergence
 from keybearer.controllers.target.restart import WorkloadRestarter
+from keybearer.controllers.target.rivals import Rivals
 from keybearer.controllers.target.spec import DeletionPolicy
 from keybearer.controllers.telemetry import Telemetry
 from keybearer.controllers.work import Lane, WorkKey
@@ -104,9 +106,9 @@ class SecretSyncReconciler(KindReconciler[SecretSyncSpec, SecretSyncStatus, Sync
         self._writer = writer
         self._destinations = destinations
         self._prepared = SyncFinalizer(clock, gateway)
-        rivals = Rivals(objects, gateway)
+        convergence = Convergence(writer, Rivals(objects, gateway))
         self._materializer = Materializer(
-            objects, writer, self._prepared, gatherer, self._patch, rivals, telemetry
+            objects, writer, convergence, self._prepared, gatherer, self._patch, telemetry
         )
         self._target = TargetRun(
             clock=clock,

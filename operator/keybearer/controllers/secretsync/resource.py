@@ -241,7 +241,8 @@ class SecretSyncSpec(SpecModel):
     @property
     def write_rules(self) -> WriteRules:
         """What may be done about the target."""
-        return WriteRules(self.target, self.mode, self.guard.rules)
+        target = self.target
+        return WriteRules(target.creation_policy, target.adopt, target.recreate, self.mode, self.guard.rules)
 
     @property
     def all_sources(self) -> tuple[Source, ...]:

@@ -59,7 +59,7 @@ class TargetRun:
         self._finalizer = finalizer
         self._fingerprinter = fingerprinter
         self._freshness = freshness
-        self._passed: OrderedDict[str, tuple[TargetKey, tuple[Removal, ...]]] = OrderedDict()
+        self._passed: OrderedDict[str, tuple[Removal, ...]] = OrderedDict()
 
     async def bring_about(
         self,
@@ -95,9 +95,7 @@ class TargetRun:
         context = _context(
             seen, spec, previous, request, desired.key, found=material.found, now=self._clock.now()
         )
-        key, past = self._passed.get(seen.uid, (desired.key, context.past))
-        if key == desired.key:
-            context = replace(context, past=past)
+        context = replace(context, past=self._passed.get(seen.uid, context.past))
         planned = await self._materializer.bring_about(seen, spec, previous, desired, context)
         removals = self._remembered(seen, previous.target, desired, planned, context)
         self._note_freshness(seen, previous, desired, planned, material)
@@ -148,7 +146,7 @@ class TargetRun:
         is_repaired = context.written_before and is_same
         if planned.past is None or planned.action is None or (planned.past and is_repaired):
             return context.past
-        self._passed[seen.uid] = (desired.key, planned.past)
+        self._passed[seen.uid] = planned.past
         self._passed.move_to_end(seen.uid)
         if len(self._passed) > _PASSED_MAX:
             self._passed.popitem(last=False)
@@ -212,7 +210,7 @@ def _context(
     # What was written to an object of another name says nothing about this one.
     written_before = before is not None and (before.kind, before.name) == (key.kind, key.name)
     merged = (one.key for one in previous.keys if one.state is KeyState.SYNCED) if written_before else ()
-    past = removals_of(before.removals) if before is not None and written_before else ()
+    past = removals_of(before.removals) if before is not None else ()
     return PlanContext(
         owner_uid=seen.uid,
         now=now,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
 from typing import assert_never
@@ -34,6 +35,9 @@ from keybearer.kube.resources import JsonObject, ObjectKey
 
 __all__ = ["TargetWriter"]
 
+_WRITTEN_MAX = 50_000
+"""Targets of which is kept what was written to them last."""
+
 
 class TargetWriter:
     """Reads and writes targets through the gateway, and keeps what was seen of them in step."""
@@ -51,6 +55,7 @@ class TargetWriter:
         self._recreation = recreation
         self._observed = observed
         self._fingerprinter = fingerprinter
+        self._written: OrderedDict[str, str] = OrderedDict()
 
     async def look(
         self, key: TargetKey, owner_uid: str, *, expected: str | None, thorough: bool
@@ -119,6 +124,13 @@ class TargetWriter:
         """
         self._observed.expect(key, fingerprint)
 
+    def wrote(self, desired: DesiredTarget, owner_uid: str) -> bool:
+        """Tell whether just this was the last that was written for a custom resource, whatever its status says.
+
+        Its status may be behind: where it can't be written, nothing else says that others changed the target since.
+        """
+        return self._written.get(_budget(owner_uid, desired.key)) == desired.fingerprint
+
     def take_repair(self, present: PresentTarget | None, key: TargetKey, owner_uid: str) -> bool:
         """Count a write that makes good what others did to a target; return False if it has to wait.
 
@@ -185,11 +197,19 @@ class TargetWriter:
                 )
             case _:
                 assert_never(action)
+        self._note_written(desired, owner_uid)
         # What the watch showed meanwhile is this very write, or newer: it must not be painted over.
         uid = str(mapping_of(answer.get("metadata")).get("uid", ""))
         if self._observed.get(desired.key) is before:
             self._remember(desired, answer, owner_uid, merging=merging)
         return uid
+
+    def _note_written(self, desired: DesiredTarget, owner_uid: str) -> None:
+        of = _budget(owner_uid, desired.key)
+        self._written[of] = desired.fingerprint
+        self._written.move_to_end(of)
+        if len(self._written) > _WRITTEN_MAX:
+            self._written.popitem(last=False)
 
     async def _recreate(self, desired: DesiredTarget, uid: str, owner_uid: str) -> JsonObject:
         key = ObjectKey(desired.key.namespace, desired.key.name)
@@ -214,6 +234,24 @@ class TargetWriter:
                 TARGET_RESOURCES[key.kind], ObjectKey(key.namespace, key.name), uid=uid
             )
 
+    async def leaving(self, key: TargetKey, owner_uid: str, *, retains: bool) -> frozenset[str]:
+        """Return the names of the keys that `retire` takes away.
+
+        Args:
+            key: the target.
+            owner_uid: of the custom resource.
+            retains: whether its spec says Retain.
+
+        Raises:
+            KubeError: the API server can't be asked.
+        """
+        present = None if retains else await self.look(key, owner_uid, expected=None, thorough=True)
+        if present is None:
+            return frozenset()
+        if not present.is_controlled_by(owner_uid):
+            return present.merged_keys
+        return frozenset(present.data) if present.refers_to(owner_uid) else frozenset()
+
     async def retire(self, key: TargetKey, owner_uid: str, *, retains: bool = False) -> bool:
         """Take back what a custom resource wrote to a target it no longer names; return whether there was anything.
 
@@ -232,7 +270,7 @@ class TargetWriter:
         if present is None:
             return False
         resource, name = TARGET_RESOURCES[key.kind], ObjectKey(key.namespace, key.name)
-        if present.owner_uid == owner_uid and present.foreign_controller(owner_uid) is None:
+        if present.is_controlled_by(owner_uid):
             if not retains and present.refers_to(owner_uid):
                 return await self._gateway.delete(resource, name, uid=present.uid)
             unmarked: JsonObject = {"labels": {OWNER_LABEL: None, MANAGED_LABEL: None}}

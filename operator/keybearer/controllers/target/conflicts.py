@@ -7,16 +7,16 @@ from keybearer.controllers.target.decisions import PlanContext, Verdict
 from keybearer.controllers.target.desired import DesiredTarget
 from keybearer.controllers.target.observed import PresentTarget
 from keybearer.controllers.target.reasons import TargetReason
-from keybearer.controllers.target.spec import Target
+from keybearer.controllers.target.spec import WriteRules
 from keybearer.controllers.work import WorkKey
 
-__all__ = ["owned_by_rival", "refuse_foreign", "refuse_merge"]
+__all__ = ["owned_by_rival", "refuse_foreign", "refuse_merge", "refused_change"]
 
 
 def refuse_merge(
     desired: DesiredTarget,
     present: PresentTarget,
-    target: Target,
+    rules: WriteRules,
     context: PlanContext,
     changes: KeyChanges,
 ) -> Verdict | None:
@@ -24,8 +24,8 @@ def refuse_merge(
     taken = foreign_metadata(desired, present)
     # A key that we wrote and another merge has taken since is that one's: taking it back would never end.
     not_ours = [name for name in changes.change if name not in present.merged_keys]
-    rival = _merged_by_rival(desired, present, context, [*not_ours, *taken])
-    if rival is not None or target.adopt:
+    rival = _merged_by_rival(desired, present, rules, context, [*not_ours, *taken])
+    if rival is not None or rules.adopt:
         return rival
     foreign = [name for name in not_ours if name not in context.merged_keys]
     if foreign:
@@ -44,50 +44,76 @@ def refuse_merge(
 
 
 def refuse_foreign(
-    desired: DesiredTarget, present: PresentTarget, target: Target, context: PlanContext
+    desired: DesiredTarget, present: PresentTarget, rules: WriteRules, context: PlanContext
 ) -> Verdict | None:
-    """Return what stands against writing the whole of an object that this owner doesn't own."""
-    what = f"{desired.key.kind} {desired.key.name}"
+    """Return what stands against writing the whole of an object: whose it is; None where it is this owner's.
+
+    Of what is desired, the key counts, and what can't be changed: type, and data that is immutable.
+    """
     controller = present.foreign_controller(context.owner_uid)
+    if controller is None and present.owner_uid == context.owner_uid:
+        return None
+    what, words = f"{desired.key.kind} {desired.key.name}", rules.words
     if controller is not None:
         return Verdict(
             TargetReason.CONFLICT,
-            f"{what} is controlled by {controller}; choose another target.name, or remove that controller",
+            f"{what} is controlled by {controller}; choose another {words.name}, or remove that controller",
         )
-    rival = owned_by_rival(desired, present, context) or _merged_by_rival(desired, present, context, None)
+    rival = owned_by_rival(desired, present, rules, context)
+    rival = rival or _merged_by_rival(desired, present, rules, context, None)
     if rival is not None:
         return rival
-    if target.adopt:
-        return _refuse_another_type(desired, present, context)
+    owner = None if context.owner_uid in present.owners else present.owner_of_another_kind()
+    if owner is not None:
+        return Verdict(
+            TargetReason.CONFLICT,
+            f"{what} belongs to {owner}; choose another {words.name}, or remove that ownerReference",
+        )
+    if rules.adopt:
+        return _refuse_recreation(desired, present, rules, context)
+    ways = f", delete it, or {words.take_over}" if words.take_over else ", or delete it"
     return Verdict(
         TargetReason.CONFLICT,
-        f"{what} exists and was not written by this object; choose another target.name, delete it, set "
-        "target.adopt to take it over, or use creationPolicy Merge to add keys to it",
+        f"{what} exists and was not written by this object; choose another {words.name}{ways}",
     )
 
 
-def _refuse_another_type(
-    desired: DesiredTarget, present: PresentTarget, context: PlanContext
+def refused_change(desired: DesiredTarget, present: PresentTarget) -> str | None:
+    """Return what of the change Kubernetes refuses, as the end of a sentence about the target; None: nothing."""
+    wanted_type = desired.body.get("type")
+    if isinstance(wanted_type, str) and wanted_type != present.type:
+        return f"is of type {present.type}, where {wanted_type} is wanted"
+    thaws = present.immutable and desired.body.get("immutable") is not True
+    if present.immutable and (thaws or present.data != desired.data):
+        return "is immutable, and its data should change"
+    return None
+
+
+def _refuse_recreation(
+    desired: DesiredTarget, present: PresentTarget, rules: WriteRules, context: PlanContext
 ) -> Verdict | None:
     """Return what stands against taking over what serves something else: a token, a release, a certificate, say.
 
-    A type can't be changed, so that it would have to be deleted, which is for whoever made it to do. `recreate` is
-    about what is already ours.
+    What Kubernetes can't change would have to be deleted, which is for whoever made it to do. `recreate` is about
+    what is already ours.
     """
-    wanted_type = desired.body.get("type")
-    is_ours = context.owner_uid in present.owners
-    if is_ours or not isinstance(wanted_type, str) or wanted_type == present.type:
+    frozen = None if context.owner_uid in present.owners else refused_change(desired, present)
+    if frozen is None:
         return None
+    wanted_type = desired.body.get("type")
+    is_typed = isinstance(wanted_type, str) and wanted_type != present.type
+    another_type = rules.words.another_type.format(present.type) if is_typed else ""
     return Verdict(
         TargetReason.CONFLICT,
-        f"{desired.key.kind} {desired.key.name} was not written by this object and is of type {present.type}, where "
-        f"{wanted_type} is wanted: only what is of the same type can be taken over, and what others made is never "
-        f"deleted, target.recreate or not. Choose another target.name, or target.type {present.type}; or delete it "
-        "yourself, if nothing needs it",
+        f"{desired.key.kind} {desired.key.name} was not written by this object and {frozen}: it can't be taken "
+        "over, for what others made is never deleted, whatever the spec says. Choose another "
+        f"{rules.words.name}{another_type}; or delete it yourself, if nothing needs it",
     )
 
 
-def owned_by_rival(desired: DesiredTarget, present: PresentTarget, context: PlanContext) -> Verdict | None:
+def owned_by_rival(
+    desired: DesiredTarget, present: PresentTarget, rules: WriteRules, context: PlanContext
+) -> Verdict | None:
     """Return what stands against touching a target that belongs to another living custom resource."""
     owners = [rival for uid, rival in context.rivals.items() if uid in present.owners]
     if not owners:
@@ -95,13 +121,17 @@ def owned_by_rival(desired: DesiredTarget, present: PresentTarget, context: Plan
     owner = min(owners, key=_name_first)
     return Verdict(
         TargetReason.CONFLICT,
-        f"{desired.key.kind} {desired.key.name} belongs to {owner.kind} {owner.name}; choose another target.name, "
-        f"or delete {owner.name}",
+        f"{desired.key.kind} {desired.key.name} belongs to {owner.kind} {owner.name}; choose another "
+        f"{rules.words.name}, or delete {owner.name}",
     )
 
 
 def _merged_by_rival(
-    desired: DesiredTarget, present: PresentTarget, context: PlanContext, wanted: list[str] | None
+    desired: DesiredTarget,
+    present: PresentTarget,
+    rules: WriteRules,
+    context: PlanContext,
+    wanted: list[str] | None,
 ) -> Verdict | None:
     """Return what stands against taking these keys, labels and annotations (None: all) from other merges."""
     for uid, rival in sorted(context.rivals.items(), key=lambda one: _name_first(one[1])):
@@ -111,7 +141,7 @@ def _merged_by_rival(
             return Verdict(
                 TargetReason.CONFLICT,
                 f"{rival.kind} {rival.name} merges {some_of(taken)} into {desired.key.kind} {desired.key.name}; "
-                f"choose other keys or another target.name, or take them from {rival.name}",
+                f"choose other keys or another {rules.words.name}, or take them from {rival.name}",
             )
     return None
 

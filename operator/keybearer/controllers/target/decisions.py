@@ -108,7 +108,8 @@ class PlanContext:
         owner_uid: UID of the custom resource whose target it is.
         no_keys: what the condition says where there is no key to write.
         now: the present instant.
-        past: removals of keys that the guard let pass before.
+        past: removals of keys that the guard let pass before, under whatever name.
+        leaving: keys of a former target that goes once this one is written.
         merged_keys: keys that an earlier merge of ours wrote, as far as known.
         released: the change that the guard held and a person let through, this once, in every mode; another one is
             held again.
@@ -121,6 +122,7 @@ class PlanContext:
     no_keys: str
     now: datetime
     past: tuple[Removal, ...] = ()
+    leaving: frozenset[str] = frozenset()
     merged_keys: frozenset[str] = frozenset()
     released: PlanStatus | None = None
     approved: PlanStatus | None = None

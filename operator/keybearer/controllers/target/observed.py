@@ -20,6 +20,7 @@ __all__ = ["PresentTarget", "is_own_manager", "merge_manager", "observe_target"]
 
 
 _MANAGER_PREFIX = f"{FIELD_MANAGER}/"
+_OUR_GROUP = "keybearer.dev/"
 
 
 def merge_manager(owner_uid: str) -> str:
@@ -96,9 +97,21 @@ class PresentTarget:
         """UIDs of all that it names as owners, by our label or an ownerReference."""
         return self._referred if self.owner_uid is None else self._referred | {self.owner_uid}
 
+    def is_controlled_by(self, owner_uid: str) -> bool:
+        """Tell whether it is that owner's as a whole, and no other controller's."""
+        return self.owner_uid == owner_uid and self.foreign_controller(owner_uid) is None
+
     def refers_to(self, owner_uid: str) -> bool:
         """Tell whether it goes with that owner: without an ownerReference it was written to be retained."""
         return owner_uid in self._referred
+
+    def owner_of_another_kind(self) -> str | None:
+        """Return kind and name of an owner that is no custom resource of ours, whether it controls it or not."""
+        for one in self.references_besides(""):
+            owner = mapping_of(one)
+            if owner and not _is_of_ours(one):
+                return f"{owner.get('kind')} {owner.get('name')}"
+        return None
 
     def references_besides(self, owner_uid: str) -> list[JsonValue]:
         """Return its ownerReferences without that owner's."""
@@ -114,8 +127,10 @@ class PresentTarget:
 
     @property
     def hands(self) -> frozenset[str]:
-        """UIDs of all that own it or merged into it."""
-        return self.owners | self.merges.keys()
+        """UIDs of the custom resources of ours that own it, as far as it says, or merged into it."""
+        named = frozenset[str]() if self.owner_uid is None else frozenset((self.owner_uid,))
+        ours = (one for one in self.references_besides("") if _is_of_ours(one))
+        return named.union((text_of(mapping_of(one).get("uid")) for one in ours), self.merges)
 
     def merged_metadata(self, section: str) -> frozenset[str]:
         """Return the labels or annotations that it records as merged by that custom resource."""
@@ -151,6 +166,10 @@ class PresentTarget:
             if isinstance(one, Mapping) and one.get("controller") is True and one.get("uid") != owner_uid:
                 return f"{one.get('kind')} {one.get('name')}"
         return None
+
+
+def _is_of_ours(reference: JsonValue) -> bool:
+    return text_of(mapping_of(reference).get("apiVersion")).startswith(_OUR_GROUP)
 
 
 _MERGED = (

@@ -19,7 +19,12 @@ from keybearer.controllers.target.changes import (
     replacement_patch,
     some_of,
 )
-from keybearer.controllers.target.conflicts import owned_by_rival, refuse_foreign, refuse_merge
+from keybearer.controllers.target.conflicts import (
+    owned_by_rival,
+    refuse_foreign,
+    refuse_merge,
+    refused_change,
+)
 from keybearer.controllers.target.decisions import (
     ApplyTarget,
     CreateTarget,
@@ -35,7 +40,14 @@ from keybearer.controllers.target.desired import DesiredTarget
 from keybearer.controllers.target.guard import GuardVerdict, GuardWords, judge_removals
 from keybearer.controllers.target.observed import PresentTarget
 from keybearer.controllers.target.reasons import TargetReason
-from keybearer.controllers.target.size import STORED_MAX_BYTES, content_bytes, managed_bytes
+from keybearer.controllers.target.size import (
+    STORED_MAX_BYTES,
+    VALUES_MAX_BYTES,
+    content_bytes,
+    managed_bytes,
+    merged_data,
+    values_bytes,
+)
 from keybearer.controllers.target.spec import CreationPolicy, WriteRules
 
 __all__ = ["plan_target"]
@@ -52,7 +64,7 @@ def plan_target(
         rules: what its owner's spec lets be done.
         context: what else counts.
     """
-    merge = rules.target.creation_policy is CreationPolicy.MERGE
+    merge = rules.policy is CreationPolicy.MERGE
     if present is None:
         planned = _plan_absent(desired, rules, context)
     elif merge:
@@ -63,7 +75,9 @@ def plan_target(
         return TargetPlan(left_alone=True)
     if planned.verdict is not None or planned.action is None:
         return planned
-    planned = _fitted(planned, desired, present)
+    planned = _fitted(planned, desired, present, rules)
+    if planned.verdict is None and context.leaving:
+        planned = _moved(planned, desired, rules, context)
     if planned.verdict is not None:
         return planned
     if rules.mode is Mode.PLAN and plan_status(planned.changes) not in (context.approved, context.released):
@@ -74,7 +88,7 @@ def plan_target(
 def _plan_absent(desired: DesiredTarget, rules: WriteRules, context: PlanContext) -> TargetPlan:
     if not desired.keys:
         return TargetPlan(verdict=Verdict(TargetReason.NO_KEYS, context.no_keys))
-    if rules.target.creation_policy is CreationPolicy.MERGE:
+    if rules.policy is CreationPolicy.MERGE:
         return TargetPlan(
             changes=KeyChanges(add=desired.keys),
             verdict=Verdict(
@@ -92,19 +106,18 @@ def _plan_owned(
 ) -> TargetPlan:
     if present.fingerprint == desired.fingerprint:
         return TargetPlan()
-    if present.owner_uid != context.owner_uid or present.foreign_controller(context.owner_uid):
-        refused = refuse_foreign(desired, present, rules.target, context)
-        if refused is not None:
-            return TargetPlan(verdict=refused)
+    foreign = refuse_foreign(desired, present, rules, context)
+    if foreign is not None:
+        return TargetPlan(verdict=foreign)
     if is_as_planned(desired, present):
         return TargetPlan()
     changes = compare_keys(present.data, desired.data, set(present.data))
     guard = _guard(changes, desired, len(present.data), rules, context)
     if guard.holds_back:
         return TargetPlan(changes=changes, verdict=Verdict(TargetReason.GUARDED, guard.message))
-    frozen = _refused_by_kubernetes(desired, present)
-    if frozen is not None and not rules.target.recreate:
-        return TargetPlan(changes=changes, verdict=frozen)
+    frozen = refused_change(desired, present)
+    if frozen is not None and not rules.recreate:
+        return TargetPlan(changes=changes, verdict=_immutable(desired, frozen))
     action: TargetAction
     if frozen is not None:
         action = RecreateTarget(desired, present.uid)
@@ -118,14 +131,14 @@ def _plan_owned(
 def _plan_merge(
     desired: DesiredTarget, present: PresentTarget, rules: WriteRules, context: PlanContext
 ) -> TargetPlan:
-    owned = owned_by_rival(desired, present, context)
+    owned = owned_by_rival(desired, present, rules, context)
     if owned is not None:
         return TargetPlan(verdict=owned)
     ours = present.merged_keys | (context.merged_keys & present.data.keys())
     if not desired.keys and not ours:
         return TargetPlan(verdict=Verdict(TargetReason.NO_KEYS, context.no_keys))
     changes = compare_keys(present.data, desired.data, ours)
-    refused = refuse_merge(desired, present, rules.target, context, changes)
+    refused = refuse_merge(desired, present, rules, context, changes)
     guard = _guard(changes, desired, len(ours), rules, context)
     if refused is None and guard.holds_back:
         refused = Verdict(TargetReason.GUARDED, guard.message)
@@ -150,9 +163,25 @@ def _plan_merge(
     return TargetPlan(action=action, changes=changes, past=guard.past)
 
 
+def _moved(
+    planned: TargetPlan, desired: DesiredTarget, rules: WriteRules, context: PlanContext
+) -> TargetPlan:
+    """Return the plan, or what keeps it: a former target, which goes then, has keys that this one lacks."""
+    lost = context.leaving.difference(desired.keys)
+    if not lost:
+        return planned
+    changes = replace(planned.changes, remove=tuple(sorted(lost.union(planned.changes.remove))))
+    guard = _guard(changes, desired, len(context.leaving.union(planned.changes.remove)), rules, context)
+    if guard.holds_back:
+        return TargetPlan(changes=changes, verdict=Verdict(TargetReason.GUARDED, guard.message))
+    return replace(planned, changes=changes, past=guard.past)
+
+
 def _guard(
     changes: KeyChanges, desired: DesiredTarget, before: int, rules: WriteRules, context: PlanContext
 ) -> GuardVerdict:
+    if rules.guard is None:
+        return GuardVerdict(holds_back=False)
     return judge_removals(
         changes.remove,
         before,
@@ -165,29 +194,25 @@ def _guard(
     )
 
 
-def _refused_by_kubernetes(desired: DesiredTarget, present: PresentTarget) -> Verdict | None:
-    what = f"{desired.key.kind} {desired.key.name}"
-    wanted_type = desired.body.get("type")
-    if isinstance(wanted_type, str) and wanted_type != present.type:
-        return Verdict(
-            TargetReason.IMMUTABLE,
-            f"{what} is of type {present.type} and should be {wanted_type}, which Kubernetes can't change; set "
-            "target.recreate to let it be deleted and created anew",
-        )
-    thaws = present.immutable and desired.body.get("immutable") is not True
-    if present.immutable and (thaws or present.data != desired.data):
-        return Verdict(
-            TargetReason.IMMUTABLE,
-            f"{what} is immutable and its data should change; set target.recreate to let it be deleted and "
-            "created anew",
-        )
-    return None
+def _immutable(desired: DesiredTarget, frozen: str) -> Verdict:
+    return Verdict(
+        TargetReason.IMMUTABLE,
+        f"{desired.key.kind} {desired.key.name} {frozen}; set target.recreate to let it be deleted and "
+        "created anew",
+    )
 
 
-def _fitted(planned: TargetPlan, desired: DesiredTarget, present: PresentTarget | None) -> TargetPlan:
+def _fitted(
+    planned: TargetPlan, desired: DesiredTarget, present: PresentTarget | None, rules: WriteRules
+) -> TargetPlan:
     """Return the plan, or one that the API server's store has room for, or why there is none."""
     merges = isinstance(planned.action, MergeTarget)
-    size = content_bytes(desired, present, merges=merges)
+    data = merged_data(desired, present, planned.changes.remove) if merges and present else desired.data
+    values = values_bytes(data)
+    if values > VALUES_MAX_BYTES:
+        what = f"the values of {desired.key.kind} {desired.key.name} would take {values} bytes together"
+        return _too_large(planned, f"{what}, of which Kubernetes takes {VALUES_MAX_BYTES}", rules)
+    size = content_bytes(desired, data)
     if present is not None and isinstance(planned.action, ApplyTarget | MergeTarget):
         managed = managed_bytes(desired, present)
         if merges:
@@ -200,11 +225,12 @@ def _fitted(planned: TargetPlan, desired: DesiredTarget, present: PresentTarget 
     if size <= STORED_MAX_BYTES:
         return planned
     also = ", names of keys counted once more for each field manager" if merges else ""
-    verdict = Verdict(
-        TargetReason.TOO_LARGE,
-        f"{desired.key.kind} {desired.key.name} would take about {size} bytes{also}, of which Kubernetes stores "
-        f"{STORED_MAX_BYTES}; exclude keys, shorten their names, or spread them over several targets",
-    )
+    what = f"{desired.key.kind} {desired.key.name} would take about {size} bytes{also}"
+    return _too_large(planned, f"{what}, of which Kubernetes stores {STORED_MAX_BYTES}", rules)
+
+
+def _too_large(planned: TargetPlan, what: str, rules: WriteRules) -> TargetPlan:
+    verdict = Verdict(TargetReason.TOO_LARGE, f"{what}; {rules.words.smaller}")
     return TargetPlan(changes=planned.changes, verdict=verdict)
 
 

@@ -7,13 +7,25 @@ API server stores it without `managedFields`, but not what comes by server-side 
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
+
 import orjson
 
 from keybearer.controllers.json_reading import mapping_of, texts_of
 from keybearer.controllers.target.desired import DesiredTarget
 from keybearer.controllers.target.observed import PresentTarget, is_own_manager
 
-__all__ = ["STORED_MAX_BYTES", "content_bytes", "managed_bytes"]
+__all__ = [
+    "STORED_MAX_BYTES",
+    "VALUES_MAX_BYTES",
+    "content_bytes",
+    "managed_bytes",
+    "merged_data",
+    "values_bytes",
+]
+
+VALUES_MAX_BYTES = 1024 * 1024
+"""MaxSecretSize of k8s.io/api, for Secrets and ConfigMaps alike: the sum over values; keys aren't counted."""
 
 STORED_MAX_BYTES = 1536 * 1024 - 8 * 1024
 """etcd takes requests of 1.5 MiB (`--max-request-bytes`); the rest is room for the transaction and for encryption."""
@@ -25,16 +37,27 @@ _ENTRY_BYTES = 512
 _FIELD_BYTES = len('"f:":{},')
 
 
-def content_bytes(desired: DesiredTarget, present: PresentTarget | None, *, merges: bool) -> int:
+def merged_data(
+    desired: DesiredTarget, present: PresentTarget, removed: Collection[str]
+) -> Mapping[str, str]:
+    """Return keys and base64 values of what a merge leaves: what others wrote stays."""
+    kept = {key: value for key, value in present.data.items() if key not in removed}
+    return kept | desired.data
+
+
+def values_bytes(data: Mapping[str, str]) -> int:
+    """Return how many bytes these values take together, given their base64."""
+    return sum(map(_decoded_bytes, data.values()))
+
+
+def content_bytes(desired: DesiredTarget, data: Mapping[str, str]) -> int:
     """Return how many bytes the target takes, without `managedFields`, once it is as desired.
 
     Args:
         desired: as planned.
-        present: what it is written into; None where it is created.
-        merges: whether keys that others wrote stay.
+        data: keys and base64 values that it has then, those of others included.
     """
-    data = {**present.data, **desired.data} if merges and present is not None else desired.data
-    pairs = [(len(key), len(value) // 4 * 3 - value[-2:].count("=")) for key, value in data.items()]
+    pairs = [(len(key), _decoded_bytes(value)) for key, value in data.items()]
     pairs += [(len(key), len(value.encode())) for key, value in _texts(desired).items()]
     return _FIXED_BYTES + sum(_field(_field(key) + _field(value)) for key, value in pairs)
 
@@ -51,6 +74,10 @@ def managed_bytes(desired: DesiredTarget, present: PresentTarget) -> int:
 def _texts(desired: DesiredTarget) -> dict[str, str]:
     metadata = mapping_of(desired.body.get("metadata"))
     return texts_of(metadata.get("labels")) | texts_of(metadata.get("annotations"))
+
+
+def _decoded_bytes(value: str) -> int:
+    return len(value) // 4 * 3 - value[-2:].count("=")
 
 
 def _field(size: int) -> int:

@@ -23,6 +23,7 @@ __all__ = [
     "Target",
     "TargetKind",
     "TargetTemplate",
+    "TargetWords",
     "Workload",
     "WorkloadKind",
     "WriteRules",
@@ -321,15 +322,38 @@ class Target(RuledModel):
 
 
 @dataclass(frozen=True, slots=True)
+class TargetWords:
+    """What a spec calls that which a person may change when a target is refused.
+
+    Attributes:
+        name: the field that names the target.
+        take_over: how one that others made is written after all; empty where it never is.
+        smaller: how it becomes smaller.
+        another_type: how the target gets the type that braces stand for; empty where it can't have another.
+    """
+
+    name: str = "target.name"
+    take_over: str = "set target.adopt to take it over, or use creationPolicy Merge to add keys to it"
+    smaller: str = "exclude keys, shorten their names, or spread them over several targets"
+    another_type: str = ", or target.type {}"
+
+
+@dataclass(frozen=True, slots=True)
 class WriteRules:
     """What a spec lets be done about its target.
 
     Attributes:
-        target: how it is treated.
+        policy: whose object the target is.
+        adopt: one that belongs to nobody may be taken over.
+        recreate: one of ours may be deleted and created anew where Kubernetes refuses the change.
         mode: what is done with what was planned.
-        guard: how many of its keys may go.
+        guard: how many of its keys may go; None: all.
+        words: how people are told what to change.
     """
 
-    target: Target
+    policy: CreationPolicy
+    adopt: bool
+    recreate: bool
     mode: Mode
-    guard: GuardRules
+    guard: GuardRules | None
+    words: TargetWords = TargetWords()

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator
 from datetime import datetime
 
 from keybearer.base.certificate_terms import ExtendedKeyUsage, KeyAlgorithm, KeyUsage, NameType, SubjectField
+from keybearer.base.clock import format_instant
 from keybearer.domain.certificates.asked import Asked
 from keybearer.domain.certificates.profile_terms import rules_of
 from keybearer.domain.errors import InvalidError
@@ -20,7 +21,7 @@ from keybearer.pki.comparison import differences
 from keybearer.pki.errors import TemplateError
 from keybearer.pki.keys import PublicKey
 from keybearer.pki.names import AlternativeName, Subject, alternative_name
-from keybearer.pki.policy_rules import Content, violations
+from keybearer.pki.policy_rules import Content
 from keybearer.pki.signing_requests import SigningRequest
 from keybearer.store.certificate_policies import CertificatePolicy
 
@@ -156,12 +157,15 @@ def require_given(
         *sorted(set(asked.extended_key_usages or ()) - set(issued.extended_key_usages)),
     ]
     found += [f"it lacks the usage {usage}" for usage in lacking]
+    rules = rules_of(policy)
+    if issued.not_before > now + rules.dating.postdate:
+        found.append(f"it begins only at {format_instant(issued.not_before)}")
     if issued.not_after <= now:
         # Stored, it would be renewed at once, and so would the next.
         found.append("it is over already")
     if found:
         raise InvalidError(f"What was issued isn't what was asked for: {'; '.join(found)}", details=found)
-    against = violations(rules_of(policy), _content(issued, key))
+    against = rules.violations(_content(issued, key))
     if against:
         raise InvalidError(
             f"What was issued violates certificate policy {policy.name}: {'; '.join(against)}",

@@ -22,6 +22,8 @@ from keybearer.base.certificate_terms import (
     SignatureAlgorithm,
     SubjectField,
 )
+from keybearer.base.clock import format_instant
+from keybearer.base.validity import USUAL_DATING, Dating
 from keybearer.domain.errors import InvalidError
 from keybearer.pki.names import AlternativeName, Subject, SubjectAttribute, alternative_name
 from keybearer.pki.signing_requests import SigningRequest
@@ -31,7 +33,7 @@ from keybearer.wire.certificates.profiles import GivenProfileDefaults
 
 __all__ = ["BACKDATING", "Asked", "Validity", "asked_of_attributes", "asked_of_request", "validity_of"]
 
-BACKDATING = timedelta(minutes=5)
+BACKDATING = USUAL_DATING.backdate
 """How much earlier than now certificates begin that don't say when: clocks of others are behind."""
 _DEFAULT_KEY = KeyAlgorithm.RSA_2048
 _T = TypeVar("_T")
@@ -204,11 +206,16 @@ def asked_of_request(
     )
 
 
-def validity_of(asked: Asked, now: datetime) -> Validity:
+def validity_of(asked: Asked, now: datetime, dating: Dating | None) -> Validity:
     """Return when a certificate that is issued now is valid.
 
+    Args:
+        asked: what was asked for.
+        now: the instant.
+        dating: how far from now it may begin; None where it isn't issued yet, so that nobody knows.
+
     Raises:
-        InvalidError: nobody said how long, or it would be over already.
+        InvalidError: nobody said how long, it would be over already, or begin too long ago or too far ahead.
     """
     begin = now if asked.not_before is None else asked.not_before
     if asked.not_after is not None:
@@ -226,8 +233,21 @@ def validity_of(asked: Asked, now: datetime) -> Validity:
         raise InvalidError("notBefore must be earlier than notAfter")
     if end <= now:
         raise InvalidError("The certificate would have expired already: notAfter is in the past")
+    if asked.not_before is not None and dating is not None:
+        _require_near(asked.not_before, now, dating)
     not_before = now - BACKDATING if asked.not_before is None else asked.not_before
     return Validity(not_before, end, end - begin)
+
+
+def _require_near(begin: datetime, now: datetime, dating: Dating) -> None:
+    """Let pass a beginning near now: certificates for later outlive who asked for them, and the policy."""
+    earliest, latest = now - dating.backdate, now + dating.postdate
+    if not earliest <= begin <= latest:
+        raise InvalidError(
+            f"notBefore must lie between {format_instant(earliest)} and {format_instant(latest)}, unless "
+            "validity.maxBackdate and validity.maxPostdate of the certificate policy say more: leave notBefore out, "
+            "and give ttl"
+        )
 
 
 def _require_signable(request: SigningRequest) -> None:

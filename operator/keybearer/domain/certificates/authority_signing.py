@@ -73,9 +73,8 @@ class AuthoritySigning:
         pointers: Pointers = NO_POINTERS,
     ) -> AuthorityCertificate:
         """Return a certificate that a parent signs."""
-        begin = wanted.not_before
-        if begin is None:
-            begin = max(now - BACKDATING, parent.certificate.not_before)
+        # Published clients send a date of their own that may be earlier than the parent.
+        begin = max(wanted.not_before or now - BACKDATING, parent.certificate.not_before)
         template = _template(child.subject, child.public_key, wanted, begin, now)
         longest = parent.issuer.certificate.path_length
         if template.path_length is None and longest is not None:

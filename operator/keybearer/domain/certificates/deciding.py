@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from datetime import timedelta
 
 from keybearer.base.certificate_terms import IssuerType, SignatureAlgorithm
 from keybearer.base.clock import Clock
+from keybearer.base.validity import Dating
 from keybearer.domain.certificates.acme_terms import require_orderable
 from keybearer.domain.certificates.asked import (
     Asked,
@@ -14,19 +16,14 @@ from keybearer.domain.certificates.asked import (
     validity_of,
 )
 from keybearer.domain.certificates.key_work import KeyWork
-from keybearer.domain.certificates.orders import Order, Requester
+from keybearer.domain.certificates.orders import Order, Requester, approval_for
 from keybearer.domain.certificates.profile_terms import defaults_of, rules_of
 from keybearer.domain.certificates.signing import Signing, require_may_sign, sentence_of
 from keybearer.domain.errors import InvalidError
 from keybearer.pki.errors import PkiError
 from keybearer.pki.issuance import default_key_usages
 from keybearer.pki.keys import default_signature_algorithm, require_supported
-from keybearer.pki.policy_rules import (
-    Content,
-    fitting_extended_key_usages,
-    fitting_key_usages,
-    violations,
-)
+from keybearer.pki.policy_rules import Content
 from keybearer.pki.signing_requests import SigningRequest, parse_signing_request
 from keybearer.store.certificate_profiles import IssuingProfile
 from keybearer.wire.certificates.attributes import CertificateAttributes
@@ -75,7 +72,8 @@ class Deciding:
             require_supported(asked.key_algorithm)
         except PkiError as error:
             raise InvalidError(sentence_of(error)) from error
-        asked = self.require_allowed(profile, asked, request)
+        waits = approval_for(profile, requester) is not None
+        asked = self.require_allowed(profile, asked, request, waits=waits)
         key = request.public_key if request is not None else await self._work.new_key(asked.key_algorithm)
         return Order(
             profile=profile,
@@ -89,9 +87,20 @@ class Deciding:
         )
 
     def require_allowed(
-        self, profile: IssuingProfile, asked: Asked, request: SigningRequest | None = None
+        self,
+        profile: IssuingProfile,
+        asked: Asked,
+        request: SigningRequest | None = None,
+        *,
+        waits: bool = False,
     ) -> Asked:
         """Return what is asked for with nothing left open but what an authority elsewhere decides.
+
+        Args:
+            profile: that it would be issued from.
+            asked: the content.
+            request: the signing request, if any.
+            waits: for somebody's agreement: when it begins is judged once it is issued.
 
         Raises:
             InvalidError: the policy is violated, each rule is named; or an authority elsewhere can't honour it.
@@ -102,9 +111,9 @@ class Deciding:
             require_orderable(authority.name, asked, request)
         rules = rules_of(profile.policy)
         usual = default_key_usages(asked.key_algorithm, is_ca=asked.is_ca)
-        usages = fitting_key_usages(rules, usual) if asked.key_usages is None else asked.key_usages
+        usages = rules.fitting_key_usages(usual) if asked.key_usages is None else asked.key_usages
         extended = (
-            fitting_extended_key_usages(rules)
+            rules.fitting_extended_key_usages()
             if asked.extended_key_usages is None
             else asked.extended_key_usages
         )
@@ -117,17 +126,20 @@ class Deciding:
             extended_key_usages=extended,
             key_algorithm=asked.key_algorithm,
             signature_algorithm=None if is_elsewhere else self._signature_of(profile, asked),
-            lifetime=None if is_elsewhere else validity_of(asked, self._clock.now()).lifetime,
+            lifetime=None if is_elsewhere else self._lifetime_of(asked, None if waits else rules.dating),
             is_ca=asked.is_ca,
             path_length=asked.path_length,
         )
-        found = violations(rules, content)
+        found = rules.violations(content)
         if found:
             raise InvalidError(
                 f"The certificate request violates certificate policy {profile.policy.name}: {'; '.join(found)}",
                 details=found,
             )
         return whole
+
+    def _lifetime_of(self, asked: Asked, dating: Dating | None) -> timedelta:
+        return validity_of(asked, self._clock.now(), dating).lifetime
 
     def _signature_of(self, profile: IssuingProfile, asked: Asked) -> SignatureAlgorithm:
         """Return how the certificate would be signed."""

@@ -18,7 +18,7 @@ from keybearer.domain.certificates.orders import (
     request_event,
     require_renewable,
 )
-from keybearer.domain.certificates.profile_terms import auto_renewal_of
+from keybearer.domain.certificates.profile_terms import auto_renewal_of, dating_of
 from keybearer.domain.certificates.signing import Signed, Signing, require_may_sign
 from keybearer.domain.certificates.transitions import require_move
 from keybearer.domain.errors import InvalidError
@@ -66,7 +66,11 @@ class Finishing:
         now = self._clock.now()
         try:
             signed = await self._signing.sign(
-                order.profile, order.asked, validity_of(order.asked, now), order.key, now
+                order.profile,
+                order.asked,
+                validity_of(order.asked, now, dating_of(order.profile)),
+                order.key,
+                now,
             )
         except InvalidError as refusal:
             return Prepared(order, refusal=refusal.message)

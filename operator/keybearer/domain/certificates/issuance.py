@@ -30,6 +30,7 @@ from keybearer.domain.certificates.orders import (
 from keybearer.domain.certificates.profile_terms import (
     AutoRenewal,
     auto_renewal_of,
+    dating_of,
     open_profile,
     require_attached,
 )
@@ -147,7 +148,11 @@ class Issuance:
             return await self._let_wait(order, RequestStatus.PENDING, by)
         now = self._clock.now()
         signed = await self._signing.sign(
-            order.profile, order.asked, validity_of(order.asked, now), order.key, now
+            order.profile,
+            order.asked,
+            validity_of(order.asked, now, dating_of(order.profile)),
+            order.key,
+            now,
         )
         certificate = certificate_of_order(order, signed, now)
         request = request_of_order(order, RequestStatus.ISSUED, now, certificate.id)

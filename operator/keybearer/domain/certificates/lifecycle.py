@@ -179,6 +179,9 @@ class CertificateLifecycle:
         Raises:
             InvalidError: something of it can't be read, the key is another's, or it is there already.
         """
+        async with self._database.reading() as unit:
+            await self._project_of(unit, principal, strange)
+        # Only now: who may not import isn't told what can be read.
         read, chain, key = _read(strange)
         async with self._database.writing() as unit:
             project_id = await self._project_of(unit, principal, strange)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 
-from keybearer.pki.certificates import parse_certificate
+from keybearer.pki.certificates import parse_certificate, parse_certificates
 from keybearer.pki.issuance import Issuer
 from keybearer.pki.keys import load_private_key
 from keybearer.store.certificate_authorities import AuthorityCertificate
@@ -36,7 +36,8 @@ class OpenedIssuers:
         Raises:
             PkiError: the certificate is none that may sign, or the key isn't its own.
         """
-        issuer = Issuer(parse_certificate(certificate.certificate), load_private_key(key))
+        above = parse_certificates(certificate.chain) if certificate.chain else ()
+        issuer = Issuer(parse_certificate(certificate.certificate), load_private_key(key), above)
         self._issuers[certificate.id] = issuer
         if len(self._issuers) > _MAX:
             self._issuers.popitem(last=False)

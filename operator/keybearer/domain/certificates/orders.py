@@ -25,6 +25,7 @@ __all__ = [
     "Order",
     "Requester",
     "Ties",
+    "approval_for",
     "approval_of",
     "certificate_of_order",
     "note_renewal",
@@ -87,10 +88,7 @@ class Order:
     @property
     def approval(self) -> ApprovalPolicy | None:
         """Whose agreement it needs."""
-        policy = self.profile.approval
-        if policy is None or not policy.is_enabled or self.requester.id in policy.bypass_identity_ids:
-            return None
-        return policy
+        return approval_for(self.profile, self.requester)
 
     @property
     def is_external(self) -> bool:
@@ -110,6 +108,14 @@ class Ties:
     renew_before_days: int | None = None
     renew_at: datetime | None = None
     renewed_from_id: str | None = None
+
+
+def approval_for(profile: IssuingProfile, requester: Requester) -> ApprovalPolicy | None:
+    """Return whose agreement a request of the profile needs, None where it needs none."""
+    policy = profile.approval
+    if policy is None or not policy.is_enabled or requester.id in policy.bypass_identity_ids:
+        return None
+    return policy
 
 
 def require_api_enrollment(profile: IssuingProfile) -> None:

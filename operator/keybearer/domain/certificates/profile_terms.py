@@ -8,17 +8,27 @@ from functools import lru_cache
 import orjson
 
 from keybearer.base.certificate_terms import EnrollmentType
+from keybearer.base.validity import Dating
 from keybearer.domain.access import ProjectAccess
 from keybearer.domain.authorization import Action, Principal, Subject
 from keybearer.domain.certificates.lookup import access_to
 from keybearer.domain.errors import InvalidError, NotFoundError
+from keybearer.pki.policy_rules import CompiledRules
 from keybearer.store.certificate_policies import CertificatePolicy
 from keybearer.store.certificate_profiles import IssuingProfile
 from keybearer.store.unit import UnitOfWork
 from keybearer.wire.certificates.policies import PolicyRules
 from keybearer.wire.certificates.profiles import GivenProfileDefaults
 
-__all__ = ["AutoRenewal", "auto_renewal_of", "defaults_of", "open_profile", "require_attached", "rules_of"]
+__all__ = [
+    "AutoRenewal",
+    "auto_renewal_of",
+    "dating_of",
+    "defaults_of",
+    "open_profile",
+    "require_attached",
+    "rules_of",
+]
 
 _NO_DEFAULTS = GivenProfileDefaults()
 
@@ -46,9 +56,14 @@ async def open_profile(
     return profile, access
 
 
-def rules_of(policy: CertificatePolicy) -> PolicyRules:
+def rules_of(policy: CertificatePolicy) -> CompiledRules:
     """Return the rules of a policy, read once as long as they stay the same."""
     return _read_rules(orjson.dumps(dict(policy.rules)))
+
+
+def dating_of(profile: IssuingProfile) -> Dating:
+    """Return how far from now certificates of the profile may begin."""
+    return rules_of(profile.policy).dating
 
 
 def defaults_of(profile: IssuingProfile) -> GivenProfileDefaults:
@@ -58,8 +73,8 @@ def defaults_of(profile: IssuingProfile) -> GivenProfileDefaults:
 
 
 @lru_cache(maxsize=256)
-def _read_rules(written: bytes) -> PolicyRules:
-    return PolicyRules.model_validate_json(written)
+def _read_rules(written: bytes) -> CompiledRules:
+    return CompiledRules(PolicyRules.model_validate_json(written))
 
 
 @lru_cache(maxsize=256)

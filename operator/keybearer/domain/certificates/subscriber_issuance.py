@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from keybearer.base.certificate_terms import ExtendedKeyUsage, KeyAlgorithm, KeyUsage
 from keybearer.base.clock import Clock
+from keybearer.base.validity import USUAL_DATING
 from keybearer.domain.audit import EventType
 from keybearer.domain.audit_trail import AuditTrail
 from keybearer.domain.authorization import Action, Principal
@@ -160,7 +161,9 @@ class SubscriberIssuance:
         now = self._clock.now()
         public_key = key.public_key if isinstance(key, PrivateKey) else key
         try:
-            signed = await self._signing.sign_with(signer, asked, validity_of(asked, now), public_key, now)
+            signed = await self._signing.sign_with(
+                signer, asked, validity_of(asked, now, USUAL_DATING), public_key, now
+            )
         except PkiError as error:
             raise InvalidError(sentence_of(error)) from error
         ties = Ties(subscriber_id=subscriber.id, authority_id=signer.authority.id)

@@ -1,8 +1,8 @@
 """Certificate policies (wire.md section 5.5).
 
-Values are kept in the spelling they were given in, as wildcards and algorithms are compared later, not here. A rule
-that is left out allows anything but what makes an authority, an empty one nothing: so answers leave out what wasn't
-given.
+Values are kept in the spelling they were given in, as patterns and algorithms are compared later, not here. A rule
+that is left out allows anything but what makes an authority and usages with power over others, an empty one nothing:
+so answers leave out what wasn't given.
 """
 
 from __future__ import annotations
@@ -13,7 +13,13 @@ from uuid import UUID
 
 from pydantic import AfterValidator, Field, model_validator
 
-from keybearer.base.certificate_terms import BasicConstraintRule, BoundBy, NameType, SubjectField
+from keybearer.base.certificate_terms import (
+    BasicConstraintRule,
+    BoundBy,
+    NameType,
+    SubjectField,
+    WildcardRule,
+)
 from keybearer.base.validity import VALIDITY_PATTERN, parse_validity
 from keybearer.wire.base import WHOLE, WireInstant, WireModel
 from keybearer.wire.certificates.fields import (
@@ -60,7 +66,7 @@ _STARS_MAX = 16
 
 
 def _judge_pattern(given: str) -> str:
-    if given.count("*") > _STARS_MAX:
+    if given.replace("**", "*").count("*") > _STARS_MAX:
         msg = f"A value holds at most {_STARS_MAX} wildcards"
         raise ValueError(msg)
     return given
@@ -74,7 +80,10 @@ _RULES_MAX = 20
 
 
 class SubjectRule(WireModel):
-    """What may stand in one attribute of a subject; values may hold wildcards."""
+    """What may stand in one attribute of a subject; values may be patterns.
+
+    A common name is a host name or address that `sans` allow, unless a value here that isn't `*` allows it.
+    """
 
     type: SubjectField
     allowed: _Values | None = None
@@ -83,7 +92,10 @@ class SubjectRule(WireModel):
 
 
 class NameRule(WireModel):
-    """Which subject alternative names of one kind there may be; values may hold wildcards."""
+    """Which subject alternative names of one kind there may be; values may be patterns.
+
+    In `allowed` and `required`, `*` stands for what belongs to one label of a host, `**` for any characters.
+    """
 
     type: NameType
     allowed: _Values | None = None
@@ -130,15 +142,21 @@ def _judge_validity(given: str) -> str:
     return given
 
 
-class ValidityRule(WireModel):
-    """How long certificates may live; `m` are months of 30 days."""
+_Validity = Annotated[
+    str, AfterValidator(_judge_validity), Field(json_schema_extra={"pattern": VALIDITY_PATTERN})
+]
 
-    max: (
-        Annotated[
-            str, AfterValidator(_judge_validity), Field(json_schema_extra={"pattern": VALIDITY_PATTERN})
-        ]
-        | None
-    ) = None
+
+class ValidityRule(WireModel):
+    """How long certificates may live; `m` are months of 30 days.
+
+    They begin 5 minutes before they are issued at the earliest and an hour after at the latest, unless
+    `maxBackdate` and `maxPostdate` say more.
+    """
+
+    max: _Validity | None = None
+    max_backdate: _Validity | None = None
+    max_postdate: _Validity | None = None
 
 
 class BasicConstraintRules(WireModel):
@@ -153,6 +171,7 @@ class PolicyRules(WireModel):
 
     subject: Annotated[list[SubjectRule], Field(max_length=_RULES_MAX)] | None = None
     sans: Annotated[list[NameRule], Field(max_length=_RULES_MAX)] | None = None
+    wildcards: WildcardRule | None = None
     key_usages: KeyUsageRules | None = None
     extended_key_usages: ExtendedKeyUsageRules | None = None
     algorithms: AlgorithmRules | None = None

@@ -9,6 +9,7 @@ import pytest
 from keybearer.controllers.certificateprofile.secret_contents import read_keyring
 from support.certificate_objects import Certificates, certificate, open_certificates
 from support.operator_fixtures import Installation
+from support.secretsync_objects import secret
 from support.tenant import Tenant
 from tools.local.waiting import eventually
 
@@ -46,6 +47,66 @@ def test_no_certificate_is_issued_while_its_secret_is_somebody_elses(
     certificates.ask("web", "sync")
     certificates.until_reason("web", "Issued")
     assert len(certificates.requests()) == 2
+
+
+def test_a_secret_that_goes_with_an_object_which_does_not_control_it_is_not_taken_over(
+    certificates: Certificates,
+) -> None:
+    tenant, namespace = certificates.tenant, certificates.tenant.namespace
+    owner = tenant.api.create(
+        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"namespace": namespace, "name": "shop"}}
+    )
+    reference = {"apiVersion": "v1", "kind": "ConfigMap", "name": "shop", "uid": owner["metadata"]["uid"]}
+    data = {name: base64.b64encode(b"mine").decode() for name in ("tls.crt", "tls.key")}
+    meta = {"namespace": namespace, "name": "front", "ownerReferences": [reference]}
+    theirs = tenant.api.create(
+        {"apiVersion": "v1", "kind": "Secret", "metadata": meta, "type": "kubernetes.io/tls", "data": data}
+    )
+    certificates.create("web", certificate("front", adopt=True))
+
+    certificates.until_reason("web", "TargetConflict", saying="Secret front belongs to ConfigMap shop")
+
+    assert certificates.requests() == []
+    assert tenant.secret("front") == theirs
+    tenant.api.patch("Secret", namespace, "front", {"metadata": {"ownerReferences": None}})
+    certificates.ask("web", "sync")
+    certificates.until_reason("web", "Issued")
+    taken = tenant.api.get("Secret", namespace, "front")
+    assert taken["metadata"]["uid"] == theirs["metadata"]["uid"]
+    assert len(certificates.requests()) == 1
+
+
+def test_a_secret_that_somebody_made_immutable_is_made_anew_with_the_same_certificate(
+    certificates: Certificates,
+) -> None:
+    certificates.create("web", certificate("front"))
+    certificates.until_reason("web", "Issued")
+    tenant, before = certificates.tenant, certificates.data("front")
+
+    tenant.api.patch("Secret", tenant.namespace, "front", {"immutable": True})
+
+    eventually(lambda: "immutable" not in (tenant.secret("front") or {"immutable": True}), awaited="another")
+    assert certificates.data("front") == before
+    assert len(certificates.requests()) == 1
+
+
+def test_a_secret_that_a_living_sync_merges_into_is_not_taken_over(certificates: Certificates) -> None:
+    tenant = certificates.tenant
+    held = {"tls.crt": "mine", "tls.key": "mine"}
+    tenant.api.create(secret(tenant.namespace, "front", held, type_="kubernetes.io/tls"))
+    tenant.project.store({"EXTRA": "cnry-1"})
+    tenant.sync("extra", target={"name": "front", "creationPolicy": "Merge"})
+    tenant.until_ready("extra")
+    certificates.create("web", certificate("front", adopt=True))
+
+    certificates.until_reason("web", "TargetConflict", saying="SecretSync extra merges EXTRA")
+    assert certificates.requests() == []
+    assert tenant.data("front") == {**held, "EXTRA": "cnry-1"}
+
+    tenant.delete("extra")
+    tenant.until_data("front", held)
+    certificates.ask("web", "sync")
+    certificates.until_reason("web", "Issued")
 
 
 @pytest.mark.parametrize("is_there", [True, False], ids=["Secret there", "Secret deleted"])

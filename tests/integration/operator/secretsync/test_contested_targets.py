@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from support.admission import refused_statuses
 from support.operator_fixtures import Installation
 from support.secretsync_objects import condition
 from support.tenant import Tenant
@@ -63,3 +64,34 @@ def test_a_fight_over_a_planned_label_is_slowed_down_and_told(
     assert 'keybearer_effects_delayed_total{effect="repair"}' in installation.operator.metrics()
     eventually(is_put_right, awaited="the next repair, after a pause")
     assert tenant.data("web") == _VALUES
+
+
+def test_a_fight_is_slowed_down_though_no_status_can_be_written(
+    tenant: Tenant, installation: Installation
+) -> None:
+    """What the status says is behind the spec then, so that it doesn't tell a repair from a first write."""
+    tenant.project.store(_VALUES)
+    tenant.sync("web", refreshInterval="1h", target={"labels": {"team": "a"}})
+    tenant.until_ready("web")
+    with refused_statuses(installation.cluster.plane, tenant, "web"):
+        tenant.edit("web", target={"labels": {"group": "g"}})
+        eventually(lambda: _labels(tenant).get("group") == "g", awaited="the new spec carried out")
+        before, repairs = _delayed(installation), 0
+        while _delayed(installation) == before:
+            assert repairs <= 20
+            _label(tenant, "b")
+            eventually(
+                lambda: _labels(tenant)["team"] == "a" or _delayed(installation) != before,
+                awaited="a repair, or its delay",
+            )
+            repairs += 1
+
+
+def _labels(tenant: Tenant) -> Body:
+    found: Body = tenant.api.get("Secret", tenant.namespace, "web")["metadata"]["labels"]
+    return found
+
+
+def _delayed(installation: Installation) -> str:
+    name = 'keybearer_effects_delayed_total{effect="repair"}'
+    return next((one for one in installation.operator.metrics().splitlines() if one.startswith(name)), "")

@@ -203,6 +203,41 @@ def test_keys_that_go_one_by_one_are_held_like_all_at_once(tenant: Tenant, four_
     assert "removals" not in tenant.until_ready("web")["status"]["target"]
 
 
+@pytest.mark.parametrize("target", [{"name": "other"}, {"kind": "ConfigMap"}], ids=["name", "kind"])
+def test_what_is_held_stays_held_when_the_target_gets_another_name_or_kind(
+    tenant: Tenant, four_keys: Body, target: Body
+) -> None:
+    """The former target goes once the new one is there, and it is the last good one."""
+    tenant.project.remove(["A", "B", "C"])
+    tenant.ask("web")
+    tenant.until_reason("web", "Guarded")
+    tenant.edit("web", target=target)
+
+    told = tenant.until_reason("web", "Guarded", saying="3 of 4 keys would be removed (A, B, C)")
+    assert told["status"]["plan"] == {"add": ["D"], "change": [], "remove": ["A", "B", "C"], "omitted": 0}
+    assert tenant.secret("web") == four_keys
+
+    tenant.ask("web", "release-guard")
+    tenant.until_ready("web")
+    kind, name = target.get("kind", "Secret"), target.get("name", "web")
+    assert list(tenant.api.get(kind, tenant.namespace, name)["data"]) == ["D"]
+    assert tenant.secret("web") is None
+
+
+def test_keys_that_go_one_by_one_count_on_under_another_name(tenant: Tenant, four_keys: Body) -> None:
+    assert four_keys["metadata"]["name"] == "web"
+    tenant.project.remove(["A", "B"])
+    tenant.ask("web")
+    tenant.until_ready("web")
+    tenant.edit("web", target={"name": "other"})
+    tenant.until_ready("web")
+    tenant.project.remove(["C"])
+    tenant.ask("web")
+
+    tenant.until_reason("web", "Guarded", saying="1 of 2 keys would be removed (C) after 2 others")
+    assert tenant.data("other") == {"C": "cnry-3", "D": "cnry-4"}
+
+
 def test_what_the_guard_holds_in_a_plan_takes_a_release_alone(tenant: Tenant, four_keys: Body) -> None:
     tenant.edit("web", mode="Plan")
     tenant.until_ready("web")

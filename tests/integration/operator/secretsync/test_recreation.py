@@ -97,7 +97,7 @@ def test_what_is_judged_to_fit_is_stored(
     """The API server's store is the judge: as many keys as we let pass, it takes."""
     names = [f"{number:05}".ljust(name_length, "k") for number in range(count)]
     wanted = desired(new_spec(), dict.fromkeys(names, "v" * value_length))
-    while content_bytes(wanted, None, merges=False) > STORED_MAX_BYTES:
+    while content_bytes(wanted, wanted.data) > STORED_MAX_BYTES:
         names = names[: len(names) * 99 // 100]
         wanted = desired(new_spec(), dict.fromkeys(names, "v" * value_length))
     body = {**wanted.body, "metadata": {"namespace": tenant.namespace, "name": "large"}}
@@ -113,4 +113,4 @@ def test_what_the_store_refuses_is_judged_to_be_too_large(tenant: Tenant) -> Non
     with pytest.raises(RefusedError, match="too large"):
         tenant.api.create({**wanted.body, "metadata": {"namespace": tenant.namespace, "name": "large"}})
 
-    assert content_bytes(wanted, None, merges=False) > STORED_MAX_BYTES
+    assert content_bytes(wanted, wanted.data) > STORED_MAX_BYTES

@@ -151,7 +151,8 @@ class TestModes:
         planned = world.status["plan"][0]
         assert (planned["name"], planned["action"], planned["need"]) == ("front", "Issue", "First")
         assert planned["violations"] == [
-            'alternative name dns_name "front.example.com" is not among the allowed values'
+            'subject common_name "front.example.com" is not among the allowed alternative names',
+            'alternative name dns_name "front.example.com" is not among the allowed values',
         ]
         assert not {"issue", "create_profile"} & set(world.service.calls)
         assert world.writes() == ["apply_status CertificateProfile team-a/web"]

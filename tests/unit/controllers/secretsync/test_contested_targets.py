@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
+from keybearer.kube.errors import ForbiddenError
 from unit.controllers.fakes.source_session import FakeSession, listing
 from unit.controllers.fakes.targets import b64
 from unit.controllers.fakes.two_keys import DATA, STATUS, TWO
@@ -59,6 +60,23 @@ async def test_a_fight_is_told_once_and_costs_few_writes_until_it_ends() -> None
         assert world.condition() == ("True", "Synced")
         assert world.condition("BudgetUsed") is None
         assert world.data() == DATA
+
+
+@in_virtual_time
+async def test_a_fight_costs_as_few_writes_where_no_status_can_be_written() -> None:
+    """Of a spec that no status says was carried out, the writer alone knows what it wrote."""
+    async with new_world(FakeSession(TWO)) as world:
+        world.put_sync(target={"labels": {"team": "x"}})
+        await world.reconcile()
+        world.put_sync(target={"labels": {"team": "a"}})
+        world.gateway.fail("apply_status", "SecretSync", ForbiddenError("not now"), times=1000)
+        world.written()
+        for _ in range(300):
+            await world.reconcile()
+            _meddle(world)
+            await asyncio.sleep(1)
+
+        assert 15 <= world.written().count(_REPAIRED) <= 31
 
 
 @in_virtual_time

@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from keybearer.controllers.secretsync.payload import PAYLOAD_MAX_BYTES, judge_payload
+from keybearer.controllers.secretsync.payload import judge_payload
 from keybearer.controllers.secretsync.reasons import KeyProblemReason
+from keybearer.controllers.target.size import VALUES_MAX_BYTES
 from keybearer.controllers.target.spec import TargetKind
 from support.rows import each_row
 
@@ -35,7 +36,7 @@ def test_a_key_that_kubernetes_refuses_is_named_with_its_source_and_left_out() -
 def test_the_sum_of_values_is_held_to_the_limit_of_kubernetes(
     kind: TargetKind, extra: int, problems: int
 ) -> None:
-    data = {"A": b"c" * 10, "LARGE": b"c" * (PAYLOAD_MAX_BYTES - 10 + extra)}
+    data = {"A": b"c" * 10, "LARGE": b"c" * (VALUES_MAX_BYTES - 10 + extra)}
 
     payload = judge_payload(kind, "Opaque", data)
 
@@ -61,7 +62,7 @@ def test_a_config_map_that_is_too_large_as_json_is_refused_with_a_remedy(mark: s
 
 @pytest.mark.parametrize("mark", ["\n", '"', "\\", "\t", "\N{LATIN SMALL LETTER O WITH DIAERESIS}", "a"])
 def test_other_characters_never_make_a_config_map_too_large(mark: str) -> None:
-    text = (mark * PAYLOAD_MAX_BYTES).encode()[:PAYLOAD_MAX_BYTES]
+    text = (mark * VALUES_MAX_BYTES).encode()[:VALUES_MAX_BYTES]
 
     assert judge_payload(TargetKind.CONFIG_MAP, "Opaque", {"A": text}).problems == ()
 

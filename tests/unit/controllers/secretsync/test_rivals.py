@@ -10,8 +10,8 @@ import pytest
 from keybearer.base.backoff import Backoff
 from keybearer.controllers.intake import EventIntake
 from keybearer.controllers.queue import WorkQueue
-from keybearer.controllers.secretsync.materialize import Rivals
 from keybearer.controllers.secretsync.targets import targets_of
+from keybearer.controllers.target.rivals import Rivals
 from keybearer.controllers.work import WorkKey
 from unit.controllers.fakes.chance import SteadyChance
 from unit.controllers.fakes.source_session import FakeSession, listing
@@ -194,7 +194,8 @@ class TestRivals:
             }
             for _ in range(2):
                 assert await rivals.of(present(self._owned_by("uid-dead")), UID) == {}
-            assert asked == ["list SecretSync", "list SecretSync"], "a UID never comes back"
+            both = ["list SecretSync", "list CertificateProfile"]
+            assert asked == ["list SecretSync", *both], "a UID never comes back"
 
     @in_virtual_time
     async def test_a_target_of_our_own_or_of_nobody_asks_nobody(self) -> None:

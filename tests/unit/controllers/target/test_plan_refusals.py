@@ -62,6 +62,22 @@ class TestSize:
         assert isinstance(plan(new_spec(), {**NOW, **large}, there(NOW)).action, ReplaceTarget)
         assert isinstance(plan(new_spec(), {**NOW, "NEW": "cnry-n"}, there(NOW)).action, ApplyTarget)
 
+    @pytest.mark.parametrize("surplus", [0, 1])
+    @pytest.mark.parametrize("policy", ["Owner", "Merge"])
+    def test_values_are_counted_together(self, policy: str, surplus: int) -> None:
+        theirs, ours = {"THEIRS": "v" * 1024}, {"OURS": "v" * 1024}
+        changed = {"NEW": "v" * (1024 * 1023 + surplus)}
+        if policy == "Owner":
+            planned = plan(new_spec(max_deletions=100), {**theirs, **changed}, there({**theirs, **ours}))
+        else:
+            planned = plan(
+                new_spec(creationPolicy="Merge"), {**changed, "OURS": ""}, merged_into(theirs, ours)
+            )
+
+        assert (planned.action is None) is bool(surplus), planned.verdict
+        if surplus:
+            assert verdict_of(planned) == (TargetReason.TOO_LARGE, True)
+
     def test_names_count_for_each_field_manager_of_a_merge(self) -> None:
         large = dict(list(self.large.items())[:4000])
         merged = plan(new_spec(creationPolicy="Merge"), {**NOW, **large}, merged_into({}, NOW))
@@ -130,6 +146,28 @@ class TestOwnership:
         assert verdict_of(planned) == (TargetReason.CONFLICT, True)
         assert planned.verdict is not None
         assert "belongs to CertificateProfile shop; choose another target.name" in planned.verdict.message
+
+    def test_what_goes_with_an_object_that_does_not_control_it_is_not_adopted(self) -> None:
+        def referred(body: Body) -> None:
+            foreign(body)
+            other = {"apiVersion": "kafka.strimzi.io/v1", "kind": "Kafka", "name": "shop", "uid": "k"}
+            body["metadata"]["ownerReferences"] = [other]
+
+        planned = plan(new_spec(adopt=True), OTHER, there(NOW, referred))
+
+        assert verdict_of(planned) == (TargetReason.CONFLICT, True)
+        assert planned.verdict is not None
+        assert "belongs to Kafka shop; choose another target.name" in planned.verdict.message
+
+    def test_what_an_object_of_ours_that_is_gone_left_behind_is_nobodys(self) -> None:
+        def left(body: Body) -> None:
+            body["metadata"]["ownerReferences"][0]["uid"] = "gone"
+            body["metadata"]["ownerReferences"][0]["controller"] = False
+            body["metadata"]["labels"][OWNER_LABEL] = "gone"
+
+        assert isinstance(
+            plan(new_spec(adopt=True), OTHER, there(NOW, left)).action, ReplaceTarget | ApplyTarget
+        )
 
 
 class TestGuard:
@@ -276,6 +314,22 @@ class TestWhatKubernetesRefuses:
         assert verdict_of(planned) == (TargetReason.CONFLICT, True)
         assert planned.verdict is not None
         assert "delete it yourself" in planned.verdict.message
+
+    @pytest.mark.parametrize("recreate", [True, False])
+    def test_what_others_made_immutable_is_never_deleted(self, *, recreate: bool) -> None:
+        spec = new_spec(adopt=True, immutable=True, recreate=recreate)
+
+        planned = plan(spec, OTHER, there(NOW, foreign, immutable), PlanContext(UID, "no keys", AT))
+
+        assert verdict_of(planned) == (TargetReason.CONFLICT, True)
+        assert planned.verdict is not None
+        assert "is immutable" in planned.verdict.message
+        assert "delete it yourself" in planned.verdict.message
+
+    def test_what_others_made_immutable_is_taken_over_with_the_data_that_it_has(self) -> None:
+        spec = new_spec(adopt=True, immutable=True)
+
+        assert isinstance(plan(spec, NOW, there(NOW, foreign, immutable)).action, ApplyTarget)
 
     def test_what_a_secret_sync_of_the_same_name_left_behind_is_others_too(self) -> None:
         left = there(NOW, of_type_tls, onDelete="Retain")

@@ -115,6 +115,15 @@ class TestWhatCameBack:
         with pytest.raises(InvalidError, match="is over already"):
             require_given(policy(), wanted, KEY.public_key, found, found.not_after)
 
+    def test_one_that_begins_later_than_the_policy_says_does_not(self) -> None:
+        found, wanted = issued("a.example.com"), asked("a.example.com")
+        an_hour, a_day = found.not_before - timedelta(hours=1), found.not_before - timedelta(days=1)
+        require_given(policy(), wanted, KEY.public_key, found, an_hour)
+        with pytest.raises(InvalidError, match="begins only at"):
+            require_given(policy(), wanted, KEY.public_key, found, a_day)
+        later = policy(validity={"maxPostdate": "1d"})
+        require_given(later, wanted, KEY.public_key, found, a_day)
+
     def test_a_usage_that_was_asked_for_must_be_there(self) -> None:
         wanted = replace(asked("a.example.com"), extended_key_usages=(ExtendedKeyUsage.CLIENT_AUTH,))
         with pytest.raises(InvalidError, match="lacks the usage client_auth"):

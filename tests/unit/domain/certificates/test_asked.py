@@ -185,12 +185,12 @@ def test_basic_constraints_of_a_signing_request(
     ],
 )
 def test_when_it_is_valid(attributes: dict[str, Any], expected: tuple[datetime, datetime]) -> None:
-    validity = validity_of(_of(attributes), NOW)
+    validity = validity_of(_of(attributes), NOW, None)
     assert (validity.not_before, validity.not_after) == expected
 
 
 def test_the_lifetime_that_counts_is_the_one_asked_for() -> None:
-    assert validity_of(_of({"ttl": "10d"}), NOW).lifetime == timedelta(days=10)
+    assert validity_of(_of({"ttl": "10d"}), NOW, None).lifetime == timedelta(days=10)
 
 
 @pytest.mark.parametrize(
@@ -203,12 +203,12 @@ def test_the_lifetime_that_counts_is_the_one_asked_for() -> None:
 )
 def test_when_it_cannot_be_valid(attributes: dict[str, Any], words: str) -> None:
     with pytest.raises(InvalidError, match=words):
-        validity_of(_of(attributes), NOW)
+        validity_of(_of(attributes), NOW, None)
 
 
 def test_somebody_must_say_how_long() -> None:
     with pytest.raises(InvalidError, match="TTL is required"):
-        validity_of(asked_of_attributes(CertificateAttributes(), GivenProfileDefaults()), NOW)
+        validity_of(asked_of_attributes(CertificateAttributes(), GivenProfileDefaults()), NOW, None)
 
 
 _INSTANTS = st.datetimes(datetime(2000, 1, 1), datetime(2100, 1, 1), timezones=st.just(UTC))  # noqa: DTZ001 - bounds are naive there

@@ -1,0 +1,223 @@
+"""Reads and writes the Secrets of a CertificateProfile: one with its keys, and one for each certificate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from keybearer.base.clock import Clock
+from keybearer.controllers.certificateprofile.reasons import Reason
+from keybearer.controllers.certificateprofile.targets import keyring_name
+from keybearer.controllers.mode import Mode
+from keybearer.controllers.objects import ObjectStore, ObservedObject, TargetKey
+from keybearer.controllers.outcome import ObjectGoneError, StalledError, WaitingError
+from keybearer.controllers.target.apply import TargetWriter
+from keybearer.controllers.target.conflicts import refuse_foreign
+from keybearer.controllers.target.convergence import Convergence, Start
+from keybearer.controllers.target.decisions import CreateTarget, PlanContext, TargetAction, Verdict
+from keybearer.controllers.target.desired import DesiredTarget
+from keybearer.controllers.target.observed import PresentTarget
+from keybearer.controllers.target.plan import plan_target
+from keybearer.controllers.target.reasons import TargetReason
+from keybearer.controllers.target.rivals import Rivals
+from keybearer.controllers.target.spec import CreationPolicy, TargetWords, WriteRules
+from keybearer.controllers.work import WorkKey
+from keybearer.kube.errors import ForbiddenError, InvalidError
+
+__all__ = ["ProfileSecrets"]
+
+_LISTED_FROM = 8
+"""Secrets that cost less to look for by one list of names than one by one."""
+_LISTED_MAX = 500
+"""Secrets of a namespace beyond which its list costs more."""
+_OF_CERTIFICATES = TargetWords(
+    name="secretName",
+    take_over="set adopt to take over one that belongs to nobody",
+    smaller="leave out keystores, or have it signed by an authority with a shorter chain",
+    another_type="",
+)
+_OF_KEYS = TargetWords(
+    name="name for the CertificateProfile",
+    take_over="",
+    smaller="the keys of all certificates don't fit into one Secret; spread them over several objects",
+    another_type="",
+)
+
+
+def _rules(words: TargetWords, *, adopt: bool = False) -> WriteRules:
+    # What it is for may change, and what it holds can always be had again: ours may be made anew, whatever goes.
+    return WriteRules(CreationPolicy.OWNER, adopt, recreate=True, mode=Mode.APPLY, guard=None, words=words)
+
+
+_KEPT, _ADOPTED = _rules(_OF_CERTIFICATES), _rules(_OF_CERTIFICATES, adopt=True)
+_KEYRING = _rules(_OF_KEYS)
+
+
+class ProfileSecrets:
+    """Has the Secrets written as targets are, and says in the terms of certificates what stands against it."""
+
+    def __init__(self, clock: Clock, objects: ObjectStore, writer: TargetWriter, rivals: Rivals) -> None:
+        self._clock = clock
+        self._objects = objects
+        self._writer = writer
+        self._rivals = rivals
+        self._convergence = Convergence(writer, rivals)
+
+    def fingerprint_seen(self, key: TargetKey) -> str | None:
+        """Return how the watch showed a Secret last; None where it showed none."""
+        return self._writer.fingerprint_seen(key)
+
+    async def look_at_own(
+        self, key: TargetKey, owner_uid: str, *, thorough: bool = False
+    ) -> PresentTarget | None:
+        """Return the Secret as it is, if it is ours; None otherwise.
+
+        Args:
+            key: which one.
+            owner_uid: of the CertificateProfile.
+            thorough: read it from the API server, whatever the watch showed.
+
+        Raises:
+            KubeError: the API server can't be asked.
+        """
+        present = await self._writer.look(key, owner_uid, expected=None, thorough=thorough)
+        is_own = present is not None and present.owner_uid == owner_uid
+        return present if is_own else None
+
+    async def require_free(self, key: TargetKey, secret_type: str, owner_uid: str, *, adopt: bool) -> None:
+        """Let pass what could be written: nothing is there, or it is ours, or may be taken over.
+
+        Raises:
+            StalledError: it is somebody else's.
+            KubeError: the API server can't be asked.
+        """
+        present = await self._writer.look(key, owner_uid, expected=None, thorough=False)
+        if present is None:
+            return
+        context = self._context(owner_uid, await self._rivals.of(present, owner_uid))
+        to_be = DesiredTarget(key, {"type": secret_type}, (), "", "")
+        verdict = refuse_foreign(to_be, present, _ADOPTED if adopt else _KEPT, context)
+        if verdict is not None:
+            raise _refusal(verdict)
+
+    async def absent(self, keys: Iterable[TargetKey]) -> frozenset[TargetKey]:
+        """Return Secrets of one namespace that are known not to be there; of few, none is looked for.
+
+        Raises:
+            KubeError: the API server can't be asked.
+        """
+        unseen = [key for key in keys if self.fingerprint_seen(key) is None]
+        if len(unseen) < _LISTED_FROM:
+            return frozenset()
+        names = await self._writer.names_in(unseen[0].kind, unseen[0].namespace, fewer_than=_LISTED_MAX)
+        return frozenset() if names is None else frozenset(key for key in unseen if key.name not in names)
+
+    async def create(self, seen: ObservedObject, desired: DesiredTarget) -> None:
+        """Create the Secret, without a look at what may be there.
+
+        Raises:
+            AlreadyExistsError: there is one of that name; it is left as it is.
+            ReconcileError: it can't be what is desired.
+            ObjectGoneError: the CertificateProfile is gone.
+            KubeError: the API server refuses or can't be asked.
+        """
+        planned = plan_target(desired, None, _rules_for(seen, desired), self._context(seen.uid))
+        if planned.verdict is not None:
+            raise _refusal(planned.verdict)
+        try:
+            await self._carry_out(seen, CreateTarget(desired))
+        except (ForbiddenError, InvalidError) as error:
+            raise _told(desired.key, error) from error
+
+    async def write(
+        self,
+        seen: ObservedObject,
+        desired: DesiredTarget,
+        *,
+        adopt: bool = False,
+        is_new: bool = False,
+        found: PresentTarget | None = None,
+        repairs: bool = False,
+    ) -> bool:
+        """Make the Secret what is desired; return whether anything had to be done.
+
+        Args:
+            seen: the CertificateProfile.
+            desired: the Secret.
+            adopt: take over one that exists and belongs to nobody.
+            is_new: none is expected to be there, so that it is created without a look.
+            found: the Secret as it was read in this run, where it was: it isn't read again.
+            repairs: just this was written before: what has to be written now makes good what others did.
+
+        Raises:
+            ReconcileError: it isn't ours, can't be what is desired, or others write it at the same time, or again and
+                again.
+            ObjectGoneError: the CertificateProfile is gone.
+            KubeError: the API server refuses or can't be asked.
+        """
+        try:
+            done = await self._convergence.bring_about(
+                desired,
+                _rules_for(seen, desired, adopt=adopt),
+                self._context(seen.uid),
+                carry_out=lambda action: self._carry_out(seen, action),
+                start=Start(blind=is_new, found=found, repairs=repairs),
+            )
+        except (ForbiddenError, InvalidError) as error:
+            raise _told(desired.key, error) from error
+        verdict = done.plan.verdict
+        if verdict is not None:
+            is_contested = verdict.reason is TargetReason.CONTESTED
+            contested = self.contested(seen, (desired.key,)) if is_contested else None
+            raise contested or _refusal(verdict)
+        return done.plan.action is not None
+
+    def take_repair(self, seen: ObservedObject, key: TargetKey, present: PresentTarget | None) -> None:
+        """Count a write that makes good what others did to a Secret.
+
+        Raises:
+            WaitingError: it has to wait, for they do so again and again.
+        """
+        if self._writer.take_repair(present, key, seen.uid):
+            return
+        contested = self.contested(seen, (key,))
+        if contested is not None:
+            raise contested
+
+    def contested(self, seen: ObservedObject, keys: Iterable[TargetKey]) -> WaitingError | None:
+        """Return what stands against an object whose Secrets others keep changing; None where they don't."""
+        return self._writer.contested(seen.uid, keys)
+
+    async def _carry_out(self, seen: ObservedObject, action: TargetAction) -> None:
+        current = self._objects.get(seen.key)
+        if current is None or current.uid != seen.uid:
+            raise ObjectGoneError
+        await self._writer.carry_out(action, seen.uid)
+
+    def _context(self, owner_uid: str, rivals: Mapping[str, WorkKey] | None = None) -> PlanContext:
+        return PlanContext(owner_uid, "it would hold nothing", self._clock.now(), rivals=rivals or {})
+
+    async def retire(self, key: TargetKey, owner_uid: str) -> bool:
+        """Delete a Secret that is ours and no longer wanted; return whether there was one.
+
+        Raises:
+            KubeError: the API server refuses or can't be asked.
+        """
+        return await self._writer.retire(key, owner_uid)
+
+
+def _rules_for(seen: ObservedObject, desired: DesiredTarget, *, adopt: bool = False) -> WriteRules:
+    if desired.key.name == keyring_name(seen.key.name):
+        return _KEYRING
+    return _ADOPTED if adopt else _KEPT
+
+
+def _refusal(verdict: Verdict) -> StalledError | WaitingError:
+    kind = StalledError if verdict.stalled else WaitingError
+    return kind(Reason(verdict.reason), verdict.message)
+
+
+def _told(key: TargetKey, error: ForbiddenError | InvalidError) -> StalledError | ForbiddenError:
+    """Return what is to be said of a refusal by the API server; one that is none of the Secret stays as it is."""
+    if isinstance(error, ForbiddenError) and error.namespace_terminating:
+        return error
+    return StalledError(Reason.TARGET_REFUSED, f"{error}; Secret {key.name} can't be written so")

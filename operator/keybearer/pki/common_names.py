@@ -1,0 +1,43 @@
+"""What a common name is taken for: clients that look at it read hosts, addresses, mailboxes and URIs there."""
+
+from __future__ import annotations
+
+import unicodedata
+
+from keybearer.base.certificate_terms import NameType
+from keybearer.pki.errors import TemplateError
+from keybearer.pki.names import AlternativeName, alternative_name
+
+__all__ = ["is_host", "read_common_name"]
+
+_READ_AS = (NameType.DNS_NAME, NameType.IP_ADDRESS, NameType.EMAIL)
+"""Hosts first, which are most; no text is two of these."""
+
+
+def is_host(common_name: str) -> bool:
+    """Return whether it has the form of a host name, perhaps of a wildcard, or of an address, exactly."""
+    return (
+        _read(NameType.DNS_NAME, common_name) is not None
+        or _read(NameType.IP_ADDRESS, common_name) is not None
+    )
+
+
+def read_common_name(common_name: str) -> AlternativeName | None:
+    """Return the alternative name that a common name may be taken for, None where it is other text.
+
+    It is read as generously as a client might: in whatever width and case, with a dot at its end.
+    """
+    text = common_name if common_name.isascii() else unicodedata.normalize("NFKC", common_name)
+    text = text.strip().rstrip(".")
+    for kind in _READ_AS:
+        found = _read(kind, text)
+        if found is not None:
+            return found
+    return _read(NameType.URI, text) if "://" in text else None
+
+
+def _read(kind: NameType, text: str) -> AlternativeName | None:
+    try:
+        return alternative_name(kind, text)
+    except TemplateError:
+        return None
