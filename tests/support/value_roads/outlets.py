@@ -90,30 +90,9 @@ def outlet_of(
         case "cloud-parameter-store" | "cloud-secrets-manager":
             return _cloud(kind, ask_for("moto"), ask_for("standing_proxy"))
         case "codehost":
-            host = copies.codehost
-            return Outlet(
-                kind,
-                kind,
-                "pat",
-                {"personalAccessToken": _PAT},
-                lambda name: (
-                    host.repository("roads", name) and {"scope": "repository", "owner": "roads", "repo": name}
-                ),
-                lambda name: json.dumps(host.repository("roads", name).values()),
-            )
+            return _codehost(copies.codehost)
         case "gitlab":
-            lab = copies.gitlab
-            credentials = {"accessToken": _GITLAB_TOKEN, "accessTokenType": "project", "instanceUrl": lab.url}
-            return Outlet(
-                kind,
-                kind,
-                "access-token",
-                credentials,
-                lambda name: (
-                    lab.project(f"roads/{name}") and {"scope": "project", "projectId": f"roads/{name}"}
-                ),
-                lambda name: json.dumps(lab.project(f"roads/{name}").values()),
-            )
+            return _gitlab(copies.gitlab)
         case "gcp-secret-manager":
             return _gcp(copies.gcp, organization_id)
         case "azure-key-vault":
@@ -148,6 +127,36 @@ def _vault(engines: VaultEngines) -> Outlet:
     )
 
 
+def _codehost(host: CodehostCopy) -> Outlet:
+    def config(name: str) -> Json:
+        host.repository("roads", name)
+        return {"scope": "repository", "owner": "roads", "repo": name}
+
+    return Outlet(
+        "codehost",
+        "codehost",
+        "pat",
+        {"personalAccessToken": _PAT},
+        config,
+        lambda name: json.dumps(host.repository("roads", name).values()),
+    )
+
+
+def _gitlab(lab: GitLabCopy) -> Outlet:
+    def config(name: str) -> Json:
+        lab.project(f"roads/{name}")
+        return {"scope": "project", "projectId": f"roads/{name}"}
+
+    return Outlet(
+        "gitlab",
+        "gitlab",
+        "access-token",
+        {"accessToken": _GITLAB_TOKEN, "accessTokenType": "project", "instanceUrl": lab.url},
+        config,
+        lambda name: json.dumps(lab.project(f"roads/{name}").values()),
+    )
+
+
 def _other_service(other: OtherProject) -> Outlet:
     known: set[str] = set()
 
@@ -157,6 +166,10 @@ def _other_service(other: OtherProject) -> Outlet:
             known.add(name)
         return {"projectId": other.secrets.project.id, "environment": "dev", "secretPath": f"/{name}"}
 
+    def put(name: str, key: str, value: str) -> None:
+        config(name)
+        other.write(key, value, f"/{name}")
+
     return Outlet(
         "external-infisical",
         "external-infisical",
@@ -165,7 +178,7 @@ def _other_service(other: OtherProject) -> Outlet:
         config,
         # As text: what the other service would make of a reference is its own.
         lambda name: json.dumps(other.secrets.values(path=f"/{name}", expandSecretReferences="false")),
-        lambda name, key, value: config(name) and other.write(key, value, f"/{name}"),
+        put,
     )
 
 

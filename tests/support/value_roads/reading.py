@@ -72,7 +72,7 @@ def event_streams(traveller: Traveller) -> None:
         bridges = [path for path, leads_to in BRIDGES.items() if leads_to is place]
         folders = [(place.environment, place.path), *(("dev", path) for path in bridges)]
         for environment, path in folders:
-            body = {
+            body: dict[str, object] = {
                 "projectId": world.projects[place.project if (environment, path) == folders[0] else "shop"],
                 "register": [
                     {"event": event, "conditions": {"environmentSlug": environment, "secretPath": path}}

@@ -40,11 +40,10 @@ def asked_routes(app: ASGIApp, answers: Iterable[Answer]) -> list[tuple[str, Ans
 def _canonical(path: str) -> str:
     """Return the path with interface.md's own word where it has a published one: both lead to the same handler."""
     parts = path.split("/")
-    match parts:
-        case ["", "api", "v1", "app-connections", word, *_]:
-            parts[4] = canonical_app(word)[0]
-        case ["", "api", "v1", "secret-syncs", word, *_]:
-            parts[4] = canonical_destination(word)[0]
+    if path.startswith("/api/v1/app-connections/"):
+        parts[4] = canonical_app(parts[4])[0]
+    elif path.startswith("/api/v1/secret-syncs/"):
+        parts[4] = canonical_destination(parts[4])[0]
     return "/".join(parts)
 
 

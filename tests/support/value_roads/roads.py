@@ -22,6 +22,7 @@ ROADS: tuple[Callable[[Traveller], None], ...] = (
     writing.renamed_secrets,
     writing.deletions,
     writing.moves,
+    writing.other_texts,
     naming.folders,
     naming.environments,
     naming.new_projects,

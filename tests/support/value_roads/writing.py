@@ -4,10 +4,20 @@ from __future__ import annotations
 
 from itertools import product
 
+from support.pki_house import PKI, Pki
 from support.value_roads.principals import PLACES, PROD, TEAM
 from support.value_roads.world import BRIDGES, OWN, Traveller
 
-__all__ = ["batches", "deletions", "imports", "moves", "own_references", "renamed_secrets"]
+__all__ = [
+    "batches",
+    "deletions",
+    "imports",
+    "moves",
+    "other_texts",
+    "own_references",
+    "renamed_secrets",
+    "texts",
+]
 
 _SINGLE = ("/api/v4/secrets", "/api/v3/secrets/raw")
 _BATCH = ("/api/v4/secrets/batch", "/api/v3/secrets/batch/raw")
@@ -52,7 +62,7 @@ def own_references(traveller: Traveller) -> None:
 def batches(traveller: Traveller) -> None:
     """The same by batches, one text each: one that is refused keeps no other from being tried."""
     for route in _BATCH:
-        written = []
+        written: list[dict[str, str]] = []
         for key, text in texts(traveller).items():
             one = {"secretKey": key, "secretValue": text}
             method, mode = ("PATCH", {"mode": "upsert"}) if len(written) % 2 else ("POST", {})
@@ -143,3 +153,35 @@ def moves(traveller: Traveller) -> None:
             },
         )
         traveller.look()
+
+
+def other_texts(traveller: Traveller) -> None:
+    """References in texts that are no values: comments, descriptions, profiles and requests of certificates."""
+    world, shop = traveller.world, traveller.world.projects["shop"]
+    text = f"${{{TEAM.reference}}} ${{{PROD.reference}}}"
+    pair = [{"key": "seen", "value": text}]
+    noted = {**traveller.at(), "secretValue": "plain", "secretComment": text, "secretMetadata": pair}
+    traveller.ask("POST", "/api/v4/secrets/NOTED", json=noted)
+    traveller.look()
+    folder = {"projectId": shop, "environment": "dev", "path": OWN}
+    traveller.ask("POST", "/api/v2/folders", json={**folder, "name": "noted", "description": text})
+    traveller.ask("GET", "/api/v2/folders", params=folder)
+    traveller.ask("PATCH", f"/api/v1/projects/{shop}", json={"description": text})
+    traveller.ask("GET", f"/api/v1/projects/{shop}")
+    policy = Pki(world.admin, shop).policy()["id"]
+    binding = f"{PKI}/certificate-policies/{policy}/binding"
+    world.admin.json("PATCH", binding, json={"profilesBoundBy": "members"})
+    profile = {"projectId": shop, "slug": f"noted-{world.mark}", "certificatePolicyId": policy}
+    made = traveller.ask(
+        "POST",
+        f"{PKI}/certificate-profiles",
+        json={**profile, "issuerType": "self-signed", "description": text},
+    )
+    if made is not None:
+        attributes = {"commonName": "www.example.com", "ttl": "1h", "keyAlgorithm": "EC_prime256v1"}
+        profile_id = made["certificateProfile"]["id"]
+        asked = {"profileId": profile_id, "attributes": attributes, "metadata": pair}
+        assert traveller.ask("POST", f"{PKI}/certificates", json=asked) is not None
+        traveller.ask("GET", f"{PKI}/certificate-profiles/{profile_id}")
+        search = {"profileIds": [profile_id]}
+        traveller.ask("POST", f"{PKI}/certificates/certificate-requests/search", json=search)

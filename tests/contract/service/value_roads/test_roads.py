@@ -21,8 +21,8 @@ def test_every_route_is_placed(standing: InProcessService) -> None:
     for route in sorted(routes - TABLE.keys()):
         pytest.fail(
             f"{route} is not in the table of roads. Place it in tests/support/value_roads/routes.py: under GIVES or "
-            "LEADS if values of secrets are in its answer, or if what it changes may lead to some, and then ask it on "
-            "a road in that folder; otherwise under the reason why it gives none."
+            "LEADS if values of secrets are in its answer, or if what it changes may lead to some, and then ask it "
+            "on a road in that folder; otherwise under the reason why it gives none."
         )
     assert sorted(TABLE.keys() - routes) == [], "routes that are gone: take them out of the table"
 
