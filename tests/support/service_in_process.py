@@ -20,7 +20,9 @@ import httpx
 import uvloop
 
 from keybearer.base.logs import configure_logging
+from keybearer.domain.outbound import OutboundSettings
 from keybearer.domain.server_keys import RootKeySource
+from keybearer.domain.syncs.jobs import JobTerms
 from keybearer.server.run import RunningService, ServiceOptions, serve
 from support.canary import Canary
 from support.databases import sqlite_with_tables
@@ -155,12 +157,20 @@ def _write_logs_to(file: TextIO) -> None:
 
 
 @contextmanager
-def service_in_process(data_dir: Path, public_url: str) -> Iterator[InProcessService]:
+def service_in_process(
+    data_dir: Path,
+    public_url: str,
+    *,
+    outbound: OutboundSettings | None = None,
+    job_terms: JobTerms | None = None,
+) -> Iterator[InProcessService]:
     """Yield the service, on SQLite, when it accepts connections; it has ended afterwards.
 
     Args:
         data_dir: where it keeps its key and its database.
         public_url: what its certificates say of where it is reached.
+        outbound: whom it may ask; as it is shipped by default.
+        job_terms: how it runs jobs of syncs; as it is shipped by default.
     """
     sqlite_with_tables(data_dir)
     options = ServiceOptions(
@@ -170,6 +180,8 @@ def service_in_process(data_dir: Path, public_url: str) -> Iterator[InProcessSer
         root_key=RootKeySource(data_dir / "root.key", may_create=True),
         public_url=public_url,
         rate_limits=(),  # its tests fail to log in on purpose, all from one address
+        outbound=outbound or OutboundSettings(),
+        job_terms=job_terms or JobTerms(),
     )
     started: Future[InProcessService] = Future()
     log = data_dir.parent / f"{data_dir.name}.log"
