@@ -7,15 +7,22 @@ from collections.abc import Mapping
 from functools import cache
 from types import MappingProxyType
 
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec, ed25519
+from cryptography.x509.oid import NameOID
+
 from keybearer.base.certificate_terms import ExtendedKeyUsage, KeyAlgorithm, KeyUsage, NameType
 from keybearer.pki.keys import PrivateKey, generate_private_key
 from keybearer.pki.names import Subject, alternative_name
-from keybearer.pki.signing_requests import build_signing_request, parse_signing_request
+from keybearer.pki.signing_requests import build_signing_request
 from tools.local.kube_api import Body
 
 __all__ = [
     "SERVER_USAGES",
+    "bare_key_of_pod",
     "certificate_request",
+    "ed25519_request_pem",
     "key",
     "pod_request",
     "request_pem",
@@ -25,6 +32,7 @@ __all__ = [
 
 _NOTHING: Mapping[str, object] = MappingProxyType({})
 SERVER_USAGES = ("digital signature", "server auth")
+_POD_UID = "8b2b0f3e-1c11-4bb5-9d36-6d3a3a4d2c10"
 
 
 def key(algorithm: KeyAlgorithm = KeyAlgorithm.EC_P256) -> PrivateKey:
@@ -50,6 +58,28 @@ def request_pem(
         extended_key_usages=extended,
         is_ca=is_ca,
     )
+
+
+def ed25519_request_pem(*hosts: str) -> str:
+    """A signing request as `request_pem` makes it, of a key on a curve of Edwards': Kubernetes takes them."""
+    names = [x509.NameAttribute(NameOID.COMMON_NAME, host) for host in hosts[:1]]
+    builder = x509.CertificateSigningRequestBuilder(x509.Name(names))
+    if hosts:
+        alternative = x509.SubjectAlternativeName([x509.DNSName(host) for host in hosts])
+        builder = builder.add_extension(alternative, critical=False)
+    request = builder.sign(ed25519.Ed25519PrivateKey.generate(), None)
+    return request.public_bytes(serialization.Encoding.PEM).decode()
+
+
+def bare_key_of_pod() -> Mapping[str, str]:
+    """What the spec of a pod's request has in place of a stub, as kubelets before 1.36 sent it."""
+    own = key().key
+    assert isinstance(own, ec.EllipticCurvePrivateKey)
+    proof = own.sign(_POD_UID.encode(), ec.ECDSA(hashes.SHA256()))
+    return {
+        "pkixPublicKey": base64.b64encode(key().public_key.der).decode(),
+        "proofOfPossession": base64.b64encode(proof).decode(),
+    }
 
 
 def signer_of(namespace: str, profile: str) -> str:
@@ -100,11 +130,11 @@ def pod_request(
     version: str = "v1beta1",
 ) -> Body:
     """A PodCertificateRequest, as a kubelet makes it; `spec` adds to it, or changes it (None leaves a field out)."""
-    der = parse_signing_request(pem).der
+    der = x509.load_pem_x509_csr(pem.encode()).public_bytes(serialization.Encoding.DER)
     whole: Body = {
         "signerName": signer,
         "podName": "web-0",
-        "podUID": "8b2b0f3e-1c11-4bb5-9d36-6d3a3a4d2c10",
+        "podUID": _POD_UID,
         "serviceAccountName": "default",
         "serviceAccountUID": "5d1b8f6b-6d0e-4b0e-8d8e-0f6f5b1d0a11",
         "nodeName": "node-1",

@@ -146,7 +146,7 @@ class ProfileSecrets:
             adopt: take over one that exists and belongs to nobody.
             is_new: none is expected to be there, so that it is created without a look.
             found: the Secret as it was read in this run, where it was: it isn't read again.
-            repairs: just this was written before: what has to be written now makes good what others did.
+            repairs: see `Start`.
 
         Raises:
             ReconcileError: it isn't ours, can't be what is desired, or others write it at the same time, or again and
@@ -170,18 +170,6 @@ class ProfileSecrets:
             contested = self.contested(seen, (desired.key,)) if is_contested else None
             raise contested or _refusal(verdict)
         return done.plan.action is not None
-
-    def take_repair(self, seen: ObservedObject, key: TargetKey, present: PresentTarget | None) -> None:
-        """Count a write that makes good what others did to a Secret.
-
-        Raises:
-            WaitingError: it has to wait, for they do so again and again.
-        """
-        if self._writer.take_repair(present, key, seen.uid):
-            return
-        contested = self.contested(seen, (key,))
-        if contested is not None:
-            raise contested
 
     def contested(self, seen: ObservedObject, keys: Iterable[TargetKey]) -> WaitingError | None:
         """Return what stands against an object whose Secrets others keep changing; None where they don't."""

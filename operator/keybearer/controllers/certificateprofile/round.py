@@ -206,7 +206,7 @@ class CertificateRound:
     async def _advance(self, case: Case, decision: Decision) -> None:
         try:
             if decision.restore:
-                await self._storage.rebuild(case)
+                await self._restore(case, decision.step)
             await self._go_on(case, decision.step)
             if case.entry.restart_due:
                 await self._restart(case)
@@ -217,6 +217,14 @@ class CertificateRound:
                 raise
             failure = failure_of(error)
             case.trouble = WaitingError(failure.reason, failure.message)
+
+    async def _restore(self, case: Case, step: Step) -> None:
+        try:
+            await self._storage.rebuild(case)
+        except WaitingError as error:
+            # A fight over what was issued before holds no other certificate back; the run tells of it at its end.
+            if error.reason != Reason.TARGET_CONTESTED or isinstance(step, Keep):
+                raise
 
     async def _go_on(self, case: Case, step: Step) -> None:
         match step:

@@ -111,10 +111,11 @@ class CertificateStorage:
         if not self._recovered:
             return
         try:
-            self._tools.secrets.take_repair(self._context.run.seen, self._keyring_key(), self._keyring_found)
-        except WaitingError:
-            return  # the Secrets hold these keys as well, and the run reports the conflict at its end
-        await self.write_keyring()
+            await self.write_keyring(repairs=True)
+        except WaitingError as error:
+            # The Secrets hold these keys as well, and the run reports at its end what has to wait.
+            if error.reason != Reason.TARGET_CONTESTED:
+                raise
 
     async def look_for_absent(self, cases: Sequence[Case]) -> None:
         """Look which of these certificates have no Secret yet, many at once; `require_target` reads the others.
@@ -176,11 +177,12 @@ class CertificateStorage:
         """Tell whether the watch showed a keyring; where it showed none, there may be one nonetheless."""
         return self._tools.secrets.fingerprint_seen(self._keyring_key()) is not None
 
-    async def write_keyring(self, *, is_first: bool = False) -> None:
+    async def write_keyring(self, *, is_first: bool = False, repairs: bool = False) -> None:
         """Note what is in the keyring now; what nobody needs any more goes.
 
         Args:
             is_first: it wasn't read, as none is believed to be there.
+            repairs: it makes good what others did.
 
         Raises:
             AlreadyExistsError: there is one, though it is believed to be the first.
@@ -204,7 +206,7 @@ class CertificateStorage:
         if is_first:
             await self._tools.secrets.create(seen, desired)
         else:
-            await self._tools.secrets.write(seen, desired, found=self._keyring_found)
+            await self._tools.secrets.write(seen, desired, found=self._keyring_found, repairs=repairs)
 
     def key_of(self, case: Case) -> PrivateKey | None:
         """Return the key of the stored certificate, if it can be had without the service."""

@@ -124,7 +124,7 @@ class Materializer:
         context = replace(context, leaving=await self._leaving(seen, spec, previous, desired.key))
         start = Start(
             blind=absent and self._may_create_blindly(spec, desired.key),
-            repairs=_is_written(seen, previous, desired) or self._writer.wrote(desired, seen.uid),
+            repairs=_is_written(seen, previous, desired),
         )
         done = await self._convergence.bring_about(
             desired,

@@ -35,7 +35,8 @@ class Start:
     Attributes:
         blind: nothing is believed to be there: it is created without a look. POST touches nothing that exists.
         found: as it was read in this run, where it was: it isn't read again.
-        repairs: just this was written before: what has to be written now makes good what others did.
+        repairs: a status says that just this was written before: what has to be written now makes good what others
+            did. What this process wrote last counts as well, as a status that can't be written says nothing.
     """
 
     blind: bool = False
@@ -90,6 +91,7 @@ class Convergence:
         merging = rules.policy is CreationPolicy.MERGE
         # Whether a merge is complete shows in who manages which key, not in what the whole looks like.
         expected = None if merging else desired.fingerprint
+        repairs = start.repairs or self._writer.wrote(desired, context.owner_uid)
         for attempt in range(_ATTEMPTS):
             blind = start.blind and not attempt
             present = None if attempt else start.found
@@ -99,7 +101,7 @@ class Convergence:
                 )
             context = replace(context, rivals=await self._rivals.of(present, context.owner_uid))
             planned = plan_target(desired, present, rules, context)
-            is_repair = start.repairs and planned.action is not None
+            is_repair = repairs and planned.action is not None
             if is_repair and not self._writer.take_repair(present, desired.key, context.owner_uid):
                 planned = TargetPlan(verdict=Verdict(TargetReason.CONTESTED, "", stalled=False))
             if planned.action is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from support.admission import refused_creation
 from support.certificate_objects import Certificates, certificate, open_certificates
 from support.operator_fixtures import Installation
 from support.secretsync_objects import condition, message_of, secret
@@ -63,6 +64,12 @@ def test_what_is_wrong_with_the_spec_is_told_and_what_was_issued_stays(certifica
             ("certificate back", "choose another secretName"),
         ),
         ({"policyRef": {"name": "other"}}, "ImmutableField", ("the policy of profile", "another slug")),
+        ({"policyRef": {"name": "nobody"}}, "PolicyNotFound", ("no policy", "correct policyRef")),
+        (
+            {"projectId": None, "projectSlug": "no-such-project"},
+            "ProjectNotFound",
+            ("project no-such-project doesn't exist", "correct projectSlug"),
+        ),
         ({"caRef": {"name": "nobody"}}, "AuthorityNotFound", ("no authority", "correct caRef")),
         ({"slug": f"by-hand-{tenant.namespace}"}, "ProfileRefused", ("refuses to change profile", "lready")),
         ({"certificates": [csr]}, "CsrInvalid", ("Secret " + tenant.namespace + "/csr", "create it")),
@@ -75,7 +82,7 @@ def test_what_is_wrong_with_the_spec_is_told_and_what_was_issued_stays(certifica
         certificates.edit("web", **changes)
         _is_told(certificates, "web", reason, *saying)
         assert certificates.data("front") == before
-        certificates.edit("web", **{name: good[name] for name in changes})
+        certificates.edit("web", **{name: good.get(name) for name in changes})
         certificates.until_reason("web", "Issued")
         assert certificates.data("front") == before
 
@@ -146,7 +153,7 @@ def _looks_for_requests(request: ServiceRequest) -> bool:
     return request.path == _REQUESTS
 
 
-def test_an_authority_that_checks_names_is_waited_for(
+def test_an_authority_that_takes_its_time_or_checks_names_is_waited_for(
     certificates: Certificates, installation: Installation
 ) -> None:
     certificates.create("web")
@@ -155,21 +162,69 @@ def test_an_authority_that_checks_names_is_waited_for(
     certificates.edit("web", certificates=[certificate("front")])
     certificates.until_reason("web", "PendingApproval")
     (request,) = certificates.requests()
-    listed = {
-        "certificateRequests": [{**request, "status": "pending_validation", "pendingMessage": None}],
-        "totalCount": 1,
-    }
-
-    with installation.proxy.answering(_looks_for_requests, 200, listed):
-        certificates.ask("web", "sync")
-        _is_told(certificates, "web", "PendingValidation", "front: the authority is checking", stalled=False)
-        assert certificates.tenant.secret("front") is None
+    for status, reason, saying in (
+        ("pending_validation", "PendingValidation", "front: the authority is checking"),
+        ("pending", "Pending", "front: the authority has not answered yet"),
+    ):
+        shown = {**request, "status": status, "pendingMessage": None}
+        listed = {"certificateRequests": [shown], "totalCount": 1}
+        with installation.proxy.answering(_looks_for_requests, 200, listed):
+            certificates.ask("web", "sync")
+            _is_told(certificates, "web", reason, saying, stalled=False)
+            assert certificates.tenant.secret("front") is None
     path = f"/api/v1/cert-manager/approval-requests/{request['approvalRequestId']}/approve"
     certificates.admin.send("POST", path, {})
     certificates.ask("web", "sync")
 
     certificates.until_reason("web", "Issued")
     assert len(certificates.requests()) == 1
+
+
+def test_a_certificate_that_isn_t_what_was_asked_for_is_told_and_not_stored(
+    certificates: Certificates, installation: Installation
+) -> None:
+    certificates.create("web", certificate("front"))
+    profile = certificates.until_reason("web", "Issued")["status"]["profile"]["id"]
+    front = certificates.entry("web", "front")["certificateId"]
+    others = certificates.admin.send("GET", f"/api/v1/cert-manager/certificates/{front}/bundle")
+    certificates.admin.send("POST", "/api/v1/cert-manager/approval-policies", {"profileId": profile})
+    certificates.edit("web", certificates=[certificate("front"), certificate("back")])
+    certificates.until_reason("web", "PendingApproval")
+    (request,) = certificates.requests(status="pending_approval")
+
+    # A service that mixes its certificates up.
+    with installation.proxy.answering(lambda asked: asked.path.endswith("/bundle"), 200, others):
+        path = f"/api/v1/cert-manager/approval-requests/{request['approvalRequestId']}/approve"
+        certificates.admin.send("POST", path, {})
+        certificates.ask("web", "sync")
+        _is_told(certificates, "web", "NotConformant", "back: what was issued isn't what was asked for")
+
+    assert certificates.tenant.secret("back") is None
+    assert certificates.entry("web", "front")["certificateId"] == front
+
+
+def test_a_secret_that_the_cluster_refuses_is_told_and_written_once_it_is_taken(
+    certificates: Certificates, installation: Installation
+) -> None:
+    which = "has(object.data) && ('C' in object.data || 'tls.crt' in object.data)"
+    with refused_creation(installation.cluster.plane, certificates.tenant, which) as policy:
+        certificates.create("web", certificate("front"))
+        _is_told(certificates, "web", "TargetRefused", policy, "Secret front can't be written so")
+    certificates.ask("web", "sync")
+
+    certificates.until_reason("web", "Issued")
+    assert certificates.stored("front")
+    assert len(certificates.requests()) == 1
+
+
+def test_a_plan_is_told_and_asks_for_nothing(certificates: Certificates) -> None:
+    certificates.create("web", certificate("front"), mode="Plan")
+
+    certificates.until_reason("web", "Planned")
+    assert certificates.tenant.secret("front") is None
+    assert certificates.requests() == []
+    certificates.edit("web", mode=None)
+    certificates.until_reason("web", "Issued")
 
 
 def test_what_is_left_to_the_next_round_is_told_as_being_issued(

@@ -14,6 +14,7 @@ from keybearer.base.certificate_terms import NameType
 from keybearer.pki.certificates import Certificate, parse_certificate, parse_certificates
 from keybearer.pki.chains import verify_chain
 from keybearer.pki.names import AlternativeName
+from support.asking import HOST, Asking, conditions_of, requests_of, user_who_signs
 from support.cert_manager import (
     cert_manager_controller,
     cert_manager_running,
@@ -27,7 +28,6 @@ from support.signing_objects import (
     pod_request,
     request_pem,
     signer_of,
-    signing_request,
 )
 from support.tenant import Tenant
 from tools.controlplane.controlplane import ControlPlane
@@ -36,11 +36,10 @@ from tools.local.waiting import eventually
 
 pytestmark = pytest.mark.integration
 
-_HOST = "front.example.com"
 _DEFAULTS = {
     "ttlDays": 30,
-    "commonName": _HOST,
-    "subjectAltNames": [{"type": "dns_name", "value": _HOST}],
+    "commonName": HOST,
+    "subjectAltNames": [{"type": "dns_name", "value": HOST}],
     "keyUsages": ["digital_signature"],
     "extendedKeyUsages": ["server_auth"],
 }
@@ -62,22 +61,8 @@ def plane(installation: Installation) -> ControlPlane:
 @pytest.fixture
 def user(certificates: Certificates, plane: ControlPlane) -> Iterator[str]:
     """Yield a user who may ask for certificates, and sign with the profile."""
-    where = certificates.tenant.namespace
-    name = f"user-of-{where}"
-    rules = ["--verb=create", "--resource=certificatesigningrequests"]
-    plane.kubectl("create", "clusterrole", name, *rules)
-    plane.kubectl("create", "clusterrolebinding", name, f"--clusterrole={name}", f"--user={name}")
-    sign = ["--verb=sign", "--resource=certificateprofiles.keybearer.dev", "--resource-name=web"]
-    plane.kubectl("create", "role", "signs-web", f"--namespace={where}", *sign)
-    plane.kubectl(
-        "create", "rolebinding", "signs-web", f"--namespace={where}", "--role=signs-web", f"--user={name}"
-    )
-    yield name
-    plane.kubectl("delete", "clusterrole,clusterrolebinding", name)
-
-
-def _conditions(body: Body) -> dict[str, Body]:
-    return {one["type"]: one for one in body.get("status", {}).get("conditions", [])}
+    with user_who_signs(certificates, plane) as name:
+        yield name
 
 
 def _judge(certificates: Certificates, pem: str) -> Certificate:
@@ -86,49 +71,6 @@ def _judge(certificates: Certificates, pem: str) -> Certificate:
     verify_chain(leaf, above, [parse_certificate(certificates.root)], datetime.now(UTC))
     assert leaf.public_key == key().public_key
     return leaf
-
-
-def _request_of(certificates: Certificates, asker: Body) -> list[Body]:
-    """The requests that the service has for an object."""
-    mark = {"key": "keybearer.dev/request", "value": asker["metadata"]["uid"]}
-    body = {"projectId": certificates.tenant.project.id, "metadata": [mark]}
-    path = "/api/v1/cert-manager/certificates/certificate-requests/search"
-    listed: list[Body] = certificates.admin.send("POST", path, body)["certificateRequests"]
-    return listed
-
-
-class Asking:
-    """Asks for certificates by CertificateSigningRequests."""
-
-    def __init__(self, certificates: Certificates, plane: ControlPlane, user: str) -> None:
-        self._certificates = certificates
-        self._plane = plane
-        self._user = user
-        self._where = certificates.tenant.namespace
-
-    def ask(self, name: str, *, user: str = "", approve: bool = True, **spec: object) -> str:
-        """A request exists; return its name."""
-        whole = f"{self._where}-{name}"
-        body = signing_request(whole, request_pem(_HOST), signer=signer_of(self._where, "web"), spec=spec)
-        self._plane.kubectl("create", "--filename=-", f"--as={user or self._user}", input=json.dumps(body))
-        if approve:
-            self._plane.kubectl("certificate", "approve", whole)
-        return whole
-
-    def get(self, name: str) -> Body:
-        return self._certificates.tenant.api.get("CertificateSigningRequest", "", name)
-
-    def until(self, name: str, kind: str) -> Body:
-        """Return it once it has a certificate, or a condition of the kind."""
-
-        def probe() -> Body | None:
-            found = self.get(name)
-            is_there = bool(found["status"].get("certificate")) if kind == "" else kind in _conditions(found)
-            return found if is_there else None
-
-        return eventually(
-            probe, awaited=kind or "a certificate", told=lambda: str(_conditions(self.get(name)))
-        )
 
 
 @pytest.fixture
@@ -142,9 +84,9 @@ def test_a_signing_request_becomes_a_certificate_of_the_services_authority(
     found = asking.until(asking.ask("one", expirationSeconds=7200), "")
 
     leaf = _judge(certificates, base64.b64decode(found["status"]["certificate"]).decode())
-    assert leaf.alternative_names == (AlternativeName(NameType.DNS_NAME, _HOST),)
+    assert leaf.alternative_names == (AlternativeName(NameType.DNS_NAME, HOST),)
     assert timedelta(hours=2) <= leaf.not_after - leaf.not_before <= timedelta(hours=2, minutes=10)
-    (request,) = _request_of(certificates, found)
+    (request,) = requests_of(certificates, found)
     assert request["status"] == "issued"
     assert request["certificate"]["serialNumber"] == leaf.serial
 
@@ -165,24 +107,24 @@ def test_none_is_signed_that_may_not_be(
     plane.kubectl("create", "namespace", elsewhere)
     api.create(pod_request(elsewhere, "foreign", request_pem(), signer=signer_of(where, "web")))
 
-    assert _conditions(asking.until(forbidden, "Failed"))["Failed"]["reason"] == "SignNotAllowed"
-    assert _conditions(asking.until(wrong, "Failed"))["Failed"]["reason"] == "NotConformant"
+    assert conditions_of(asking.until(forbidden, "Failed"))["Failed"]["reason"] == "SignNotAllowed"
+    assert conditions_of(asking.until(wrong, "Failed"))["Failed"]["reason"] == "NotConformant"
     foreign = eventually(
         lambda: _with(api.get("PodCertificateRequest", elsewhere, "foreign"), "Denied"), awaited="a denial"
     )
-    assert _conditions(foreign)["Denied"]["reason"] == "ForeignNamespace"
+    assert conditions_of(foreign)["Denied"]["reason"] == "ForeignNamespace"
     found = [asking.get(name) for name in (unapproved, denied, forbidden, wrong)]
     assert not any(one.get("status", {}).get("certificate") for one in found)
-    asked_for = [len(_request_of(certificates, one)) for one in (*found, foreign)]
+    asked_for = [len(requests_of(certificates, one)) for one in (*found, foreign)]
     assert asked_for == [0, 0, 0, 1, 0], "what isn't as asked for shows only once it was issued"
-    (request,) = _request_of(certificates, found[3])
+    (request,) = requests_of(certificates, found[3])
     assert request["certificate"]["status"] == "revoked"
     plane.kubectl("delete", "namespace", elsewhere, "--wait=false")
     plane.kubectl("delete", "clusterrolebinding", binding)
 
 
 def _with(body: Body, kind: str) -> Body | None:
-    return body if kind in _conditions(body) else None
+    return body if kind in conditions_of(body) else None
 
 
 def test_a_pod_gets_a_certificate_in_the_name_of_the_profile(certificates: Certificates) -> None:
@@ -199,7 +141,7 @@ def test_a_pod_gets_a_certificate_in_the_name_of_the_profile(certificates: Certi
     )
 
     leaf = _judge(certificates, found["status"]["certificateChain"])
-    assert leaf.alternative_names == (AlternativeName(NameType.DNS_NAME, _HOST),)
+    assert leaf.alternative_names == (AlternativeName(NameType.DNS_NAME, HOST),)
     assert leaf.not_after - leaf.not_before == timedelta(hours=1)
 
 
@@ -229,7 +171,7 @@ def test_what_people_approve_in_the_service_is_awaited(
 
     for name, verdict in ((approved, "approve"), (rejected, "reject")):
         (request,) = eventually(
-            lambda name=name: _request_of(certificates, asking.get(name)) or None,  # type: ignore[misc]
+            lambda name=name: requests_of(certificates, asking.get(name)) or None,  # type: ignore[misc]
             awaited="a request",
         )
         assert request["status"] == "pending_approval"
@@ -238,7 +180,7 @@ def test_what_people_approve_in_the_service_is_awaited(
         admin.send("POST", where, {})
 
     _judge(certificates, base64.b64decode(asking.until(approved, "")["status"]["certificate"]).decode())
-    assert _conditions(asking.until(rejected, "Failed"))["Failed"]["reason"] == "RequestRejected"
+    assert conditions_of(asking.until(rejected, "Failed"))["Failed"]["reason"] == "RequestRejected"
 
 
 def test_cert_manager_gets_its_certificate_once_its_kinds_are_there(
@@ -247,14 +189,14 @@ def test_cert_manager_gets_its_certificate_once_its_kinds_are_there(
     install_cert_manager_crds(plane)
     api, where = certificates.tenant.api, certificates.tenant.namespace
     spec = {"duration": "24h0m0s"}
-    api.create(certificate_request(where, "front", request_pem(_HOST), profile="web", spec=spec))
+    api.create(certificate_request(where, "front", request_pem(HOST), profile="web", spec=spec))
     approval = {"type": "Approved", "status": "True", "reason": "Fine", "message": "by the test"}
     status = {"status": {"conditions": [approval]}}
     api.patch("CertificateRequest", where, "front", status, subresource="status")
 
     def probe() -> Body | None:
         found = api.get("CertificateRequest", where, "front")
-        return found if _conditions(found).get("Ready", {}).get("status") == "True" else None
+        return found if conditions_of(found).get("Ready", {}).get("status") == "True" else None
 
     found = eventually(probe, awaited="a certificate")
 
@@ -262,7 +204,7 @@ def test_cert_manager_gets_its_certificate_once_its_kinds_are_there(
     assert parse_certificate(base64.b64decode(found["status"]["ca"]).decode()) == parse_certificate(
         certificates.root
     )
-    assert len(_request_of(certificates, found)) == 1
+    assert len(requests_of(certificates, found)) == 1
 
 
 @pytest.mark.skipif(cert_manager_controller() is None, reason="CERT_MANAGER_CONTROLLER names no program")
@@ -279,8 +221,8 @@ def test_a_certificate_of_cert_manager_ends_as_a_secret(
         "metadata": {"name": "front", "namespace": where},
         "spec": {
             "secretName": "front-tls",
-            "dnsNames": [_HOST],
-            "commonName": _HOST,
+            "dnsNames": [HOST],
+            "commonName": HOST,
             "privateKey": {"algorithm": "ECDSA", "size": 256},
             "usages": ["digital signature", "server auth"],
             "issuerRef": {"group": "keybearer.dev", "kind": "CertificateProfile", "name": "web"},
@@ -299,4 +241,4 @@ def test_a_certificate_of_cert_manager_ends_as_a_secret(
     root = parse_certificate(data["ca.crt"].decode())
     assert root == parse_certificate(certificates.root)
     verify_chain(leaf, above, [root], datetime.now(UTC))
-    assert leaf.alternative_names == (AlternativeName(NameType.DNS_NAME, _HOST),)
+    assert leaf.alternative_names == (AlternativeName(NameType.DNS_NAME, HOST),)
