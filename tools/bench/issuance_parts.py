@@ -36,7 +36,7 @@ from keybearer.domain.certificates.signing import Signed, Signing
 from keybearer.pki.signing_requests import parse_signing_request
 from keybearer.server.answers import json_response
 from keybearer.server.certificate_rendering import issued_json
-from keybearer.store.audit import AuditEvent, AuditRecord
+from keybearer.store.audit import AUDIT_ROWS, AuditEvent, AuditRecord
 from keybearer.store.certificate_profiles import IssuingProfile
 from keybearer.store.certificate_requests import CertificateRequest
 from keybearer.store.certificates import Certificate
@@ -119,7 +119,12 @@ def _parts(
     yield "put together, hold against the policy", ordering - reading
     yield "sign, write as text", _least(sign)
     yield "records of certificate, request and audit log", _least(records)
-    rows = _least(lambda: IssuedRows.of(certificate, request, (), AuditRecord.of(event, now)))
+    rows = _least(
+        lambda: (
+            IssuedRows.of(certificate, request, ()),
+            AUDIT_ROWS.row(AuditRecord.of(event, now), None, None, None),
+        )
+    )
     yield "rows as the database takes them", rows
     yield "write the answer", _least(lambda: json_response(issued_json(answer)))
 

@@ -27,7 +27,7 @@ class Command:
     """A command by its whole name."""
 
     name: str
-    command: TyperCommand
+    command: TyperCommand | TyperGroup
 
 
 def commands() -> list[Command]:
@@ -38,6 +38,8 @@ def commands() -> list[Command]:
 
 def _below(command: object, name: str) -> Iterator[Command]:
     if isinstance(command, TyperGroup):
+        if command.invoke_without_command:
+            yield Command(name, command)
         for part, inner in command.commands.items():
             yield from _below(inner, f"{name} {part}")
     elif isinstance(command, TyperCommand):

@@ -1,4 +1,4 @@
-"""`keybearer audit`: what was done, by whom."""
+"""`keybearer audit`: what was done, by whom; and whether anybody edited that."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from keybearer.cli.audit_verifying import verify
 from keybearer.cli.connecting import connected, project_id_of
 from keybearer.cli.instants import since_of
 from keybearer.cli.output import Output, OutputFormat, print_found
@@ -15,8 +16,13 @@ if TYPE_CHECKING:
 
 __all__ = ["audit"]
 
+audit = typer.Typer(invoke_without_command=True, rich_markup_mode=None)
+audit.command("verify")(verify)
 
-def audit(
+
+@audit.callback()
+def show(
+    context: typer.Context,
     project: Annotated[
         str | None,
         typer.Option("--project", "-p", envvar="KEYBEARER_PROJECT", help="Of this project only: slug or id."),
@@ -32,6 +38,8 @@ def audit(
     output: Output = OutputFormat.TABLE,
 ) -> None:
     """Show what was done, by whom and from where. Never shows values: none are recorded."""
+    if context.invoked_subcommand is not None:
+        return
     with connected() as client:
         found = client.audit_logs.list(
             project_id=None if project is None else project_id_of(client, project),

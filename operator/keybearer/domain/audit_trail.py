@@ -22,6 +22,7 @@ from keybearer.base.logs import get_logger
 from keybearer.base.origin import Origin, current_origin, request_from
 from keybearer.domain.audit import EventType, audited
 from keybearer.store.audit import AuditActor, AuditDetail, AuditEvent, AuditRecord
+from keybearer.store.audit_chain.taking_in import TakenIn
 from keybearer.store.database import Database
 from keybearer.store.failures import BusyError
 
@@ -34,6 +35,7 @@ _MAX_WAITING = 10_000
 _MINUTE_SECONDS = 60.0
 _PRUNE_SECONDS = 3600.0
 _PRUNE_ROWS = 1000
+_TAKEN_IN_AT_ONCE = 500
 _MAX_ACTORS = 1000
 _MAX_TOLD = 20
 _READS_EACH, _READS_ALL = 1000, 5000
@@ -174,22 +176,31 @@ class AuditTrail:
             records, self._waiting = self._waiting[:_BATCH_ROWS], self._waiting[_BATCH_ROWS:]
             try:
                 async with self._database.writing() as unit:
+                    there = set()
                     if self._in_doubt:
-                        await unit.audit_log.remove(record.id for record in records)
-                    await unit.audit_log.add(records)
+                        there = await unit.audit_log.stored(record.id for record in records)
+                    await unit.audit_log.add(record for record in records if record.id not in there)
             except BaseException:
-                # A commit that was cut off may have happened: these are written over at the next try.
+                # A commit that was cut off may have happened: those that are there are left out at the next try.
                 self._in_doubt = True
                 self._waiting = [*records, *self._waiting]
                 raise
             self._in_doubt = False
 
     async def close(self) -> None:
-        """Write what waits, for the last time; what can't be written is lost, and that is told."""
+        """Write what waits, for the last time; what can't be written is lost, and that is told.
+
+        How far the chains of this process came is noted, so that nobody cuts their end off later.
+        """
         try:
             await self.flush()
         except Exception as error:  # noqa: BLE001 - whatever it is, the process ends
             _log.error("audit_events_lost", events=len(self._waiting), kind=type(error).__name__)
+            return
+        try:
+            await self._look_through()
+        except Exception as error:  # noqa: BLE001 - the next process that starts notes it
+            _log.warning("audit_chains_not_noted", kind=type(error).__name__)
 
     async def keep_written(self) -> None:
         """Write what waits, a second after the first of it came, until cancelled."""
@@ -204,21 +215,41 @@ class AuditTrail:
                 self._woken.set()
 
     async def keep_pruned(self) -> None:
-        """Remove what is older than the retention, every hour, until cancelled."""
+        """Remove what is older than the retention and chain what isn't yet, every hour, until cancelled."""
         while True:
             try:
                 await self.prune()
             except Exception as error:  # noqa: BLE001 - the next hour tries again
                 _log.warning("audit_log_not_pruned", kind=type(error).__name__)
+            try:
+                await self.take_in()
+            except Exception as error:  # noqa: BLE001 - same; what was chained stays so
+                _log.warning("audit_log_not_chained", kind=type(error).__name__)
             await asyncio.sleep(_PRUNE_SECONDS)
 
     async def prune(self) -> None:
         """Remove what is older than the retention; other writers have their turn between the batches."""
         before = self._clock.now() - self._retention
-        removed = _PRUNE_ROWS
-        while removed == _PRUNE_ROWS:
+        removed = 1
+        while removed:
             async with self._database.writing() as unit:
                 removed = await unit.audit_log.prune(before, limit=_PRUNE_ROWS)
+        await self._look_through()
+
+    async def take_in(self) -> None:
+        """Chain the lines of a version without chains; other writers have their turn between the batches."""
+        place = None
+        while (place := await self.take_in_some(place)) is not None:
+            pass
+
+    async def take_in_some(self, place: TakenIn | None) -> TakenIn | None:
+        """Chain some of them, behind those that this process chained before; None when there is none."""
+        async with self._database.writing() as unit:
+            return await unit.audit_log.take_in(place, limit=_TAKEN_IN_AT_ONCE)
+
+    async def _look_through(self) -> None:
+        async with self._database.writing() as unit:
+            await unit.audit_log.look_through(self._clock.now() - self._retention)
 
     def _put(self, event: AuditEvent) -> None:
         if len(self._waiting) >= _MAX_WAITING:

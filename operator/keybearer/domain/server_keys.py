@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from keybearer.base.errors import ConfigurationError
+from keybearer.base.ids import new_uuid
 from keybearer.base.logs import get_logger
 from keybearer.store.database import Database
 from keybearer.store.sealing.keyring import Keyring
@@ -76,6 +77,8 @@ async def unlock(database: Database, source: RootKeySource) -> ServerKeys:
             sync_digests=await unit.keys.server_key("sync digests"),
         )
         await unit.auth_methods.prepare()
+        writer = await unit.audit_writer(new_uuid())
+    database.chain_audit_log(writer)
     return keys
 
 

@@ -1,22 +1,16 @@
-"""The audit log: what is written into it, and its repository."""
+"""What is written into the audit log."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, delete, select
-from sqlalchemy.ext.asyncio import AsyncConnection
-
 from keybearer.base.ids import OrganizationId, ProjectId, new_uuid
-from keybearer.store.columns import select_record
 from keybearer.store.many_rows import ManyRows
-from keybearer.store.revisions import Changes
 from keybearer.store.tables.audit import AuditLogRow
-from keybearer.store.tables.identities import OrganizationRow
 
-__all__ = ["AUDIT_ROWS", "AuditActor", "AuditDetail", "AuditEvent", "AuditFilter", "AuditLog", "AuditRecord"]
+__all__ = ["AUDIT_ROWS", "AuditActor", "AuditDetail", "AuditEvent", "AuditFilter", "AuditRecord"]
 
 AuditDetail = str | int | bool | None | list[str]
 """Names, ids, paths and counts. Never a value, a password or a token."""
@@ -94,71 +88,5 @@ class AuditFilter:
     end: datetime | None = None
 
 
-AUDIT_ROWS = ManyRows(AuditLogRow, AuditRecord)
-_RECORDS = select_record(AuditLogRow, AuditRecord)
-
-
-class AuditLog:
-    """Repository of the audit log."""
-
-    def __init__(self, connection: AsyncConnection, changes: Changes) -> None:
-        self._connection = connection
-        self._changes = changes
-
-    async def add(self, records: Iterable[AuditRecord]) -> None:
-        """Store these lines. What nobody knows the organization of goes to the oldest one."""
-        rows = list(records)
-        if any(row.organization_id is None for row in rows):
-            oldest = await self._oldest_organization()
-            rows = [replace(row, organization_id=row.organization_id or oldest) for row in rows]
-        if rows:
-            await AUDIT_ROWS.insert(self._connection, [AUDIT_ROWS.row(row) for row in rows])
-            self._changes.audit_lines += len(rows)
-
-    async def remove(self, record_ids: Iterable[str]) -> None:
-        """Remove these lines, those that are there."""
-        await self._connection.execute(delete(AuditLogRow).where(AuditLogRow.id.in_(list(record_ids))))
-
-    async def listed(self, wanted: AuditFilter, *, offset: int, limit: int) -> list[AuditRecord]:
-        """Return the lines that are wanted, the latest first."""
-        statement = (
-            _RECORDS.where(*_conditions(wanted))
-            .order_by(AuditLogRow.created_at.desc(), AuditLogRow.id)
-            .offset(offset)
-            .limit(limit)
-        )
-        return [AuditRecord(*row) for row in await self._connection.execute(statement)]
-
-    async def prune(self, before: datetime, *, limit: int) -> int:
-        """Remove up to `limit` lines older than the instant, and return how many there were."""
-        oldest = (
-            select(AuditLogRow.id)
-            .where(AuditLogRow.created_at < before)
-            .order_by(AuditLogRow.created_at)
-            .limit(limit)
-        )
-        return (
-            await self._connection.execute(delete(AuditLogRow).where(AuditLogRow.id.in_(oldest)))
-        ).rowcount
-
-    async def _oldest_organization(self) -> OrganizationId | None:
-        statement = select(OrganizationRow.id).order_by(OrganizationRow.created_at, OrganizationRow.id)
-        found = (await self._connection.execute(statement.limit(1))).scalar_one_or_none()
-        return None if found is None else OrganizationId(found)
-
-
-def _conditions(wanted: AuditFilter) -> list[ColumnElement[bool]]:
-    conditions = [AuditLogRow.organization_id == wanted.organization_id]
-    if wanted.project_id is not None:
-        conditions.append(AuditLogRow.project_id == wanted.project_id)
-    if wanted.event_types:
-        conditions.append(AuditLogRow.event_type.in_(wanted.event_types))
-    if wanted.actor_id is not None:
-        conditions.append(AuditLogRow.actor_id == wanted.actor_id)
-    if wanted.actor_kind is not None:
-        conditions.append(AuditLogRow.actor_kind == wanted.actor_kind)
-    if wanted.start is not None:
-        conditions.append(AuditLogRow.created_at >= wanted.start)
-    if wanted.end is not None:
-        conditions.append(AuditLogRow.created_at <= wanted.end)
-    return conditions
+AUDIT_ROWS = ManyRows(AuditLogRow, AuditRecord, "chain", "sequence", "mac")
+"""Beside the record, its place in a chain."""

@@ -6,8 +6,20 @@ from dataclasses import fields
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import JSON, BigInteger, ColumnElement, Dialect, Integer, Select, String, Text, case, select
-from sqlalchemy.types import TypeDecorator
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    ColumnElement,
+    Dialect,
+    Integer,
+    Select,
+    String,
+    Text,
+    case,
+    select,
+    type_coerce,
+)
+from sqlalchemy.types import NullType, TypeDecorator
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -21,6 +33,8 @@ __all__ = [
     "Revision",
     "Texts",
     "Uuid",
+    "as_stored",
+    "instant_of",
     "milliseconds",
     "moved",
     "record_columns",
@@ -44,7 +58,7 @@ class Instant(TypeDecorator[datetime]):
 
     def process_result_value(self, value: int | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002 - same
         """Return the instant."""
-        return None if value is None else _EPOCH + value * _MILLISECOND
+        return None if value is None else instant_of(value)
 
 
 class Texts(TypeDecorator[tuple[str, ...]]):
@@ -85,6 +99,16 @@ def moved(revision: InstrumentedAttribute[int], now: datetime) -> ColumnElement[
 def milliseconds(instant: datetime) -> int:
     """Return the whole milliseconds from 1970 to the instant."""
     return (instant - _EPOCH) // _MILLISECOND
+
+
+def as_stored(column: ColumnElement[Any]) -> ColumnElement[Any]:
+    """Return the column as it is stored: in SQLite, whatever somebody put there."""
+    return type_coerce(column, NullType())
+
+
+def instant_of(milliseconds: int) -> datetime:
+    """Return the instant that is so many milliseconds after the beginning of 1970."""
+    return _EPOCH + milliseconds * _MILLISECOND
 
 
 def record_columns(row: type[Row], record: type[DataclassInstance]) -> list[Any]:

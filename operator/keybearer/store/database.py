@@ -11,8 +11,9 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from functools import partial
 from typing import TypeVar
 
 from sqlalchemy import URL, text
@@ -22,11 +23,13 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from keybearer.base.clock import Clock
 from keybearer.base.errors import ConfigurationError
 from keybearer.store.attempts import note_commit, repeated
+from keybearer.store.audit import AUDIT_ROWS, AuditRecord
+from keybearer.store.audit_chain.writing import AuditWriter, Chain, ChainLostError, append_with
 from keybearer.store.change_bus import ChangeBus, LocalBus
 from keybearer.store.direct_writer import DirectWriter
 from keybearer.store.engines import Bounds, connect_postgres, place_of, postgres_engine, sqlite_engine
 from keybearer.store.failures import BusyError, ConnectError, UnavailableError, brief, translated
-from keybearer.store.migrate import upgrade
+from keybearer.store.migrate import is_latest, upgrade
 from keybearer.store.postgres_bus import PostgresBus
 from keybearer.store.revision_check import RevisionCheck
 from keybearer.store.revisions import Changes, RevisionBook
@@ -37,6 +40,8 @@ from keybearer.store.unit import UnitOfWork
 __all__ = ["Database"]
 
 _T = TypeVar("_T")
+_CHAINS_TRIED = 4
+"""Others may take a chain that was just begun; whoever finds none begins one more."""
 
 
 class Database:
@@ -51,6 +56,7 @@ class Database:
         self._place = place_of(url)
         self._bounds = bounds
         self._keyring: Keyring | None = None
+        self._audit_writer: AuditWriter | None = None
         self.bus: ChangeBus
         self._direct: DirectWriter | None = None
         if self.is_sqlite:
@@ -87,6 +93,10 @@ class Database:
         """Give the keys that values are sealed with."""
         self._keyring = keyring
 
+    def chain_audit_log(self, writer: AuditWriter) -> None:
+        """Have lines of the audit log written into this writer's chains; before that, they are of none."""
+        self._audit_writer = writer
+
     async def prepare(self) -> None:
         """Bring the tables to this version; of several processes that start together, one does it.
 
@@ -106,6 +116,27 @@ class Database:
             raise ConfigurationError(
                 f"the database at {self._place} can't be opened: {brief(error)}"
             ) from error
+
+    async def require_present(self) -> None:
+        """Let pass a database whose tables are those of this version; nothing is written.
+
+        Raises:
+            ConfigurationError: they are of another version, or the database can't be reached.
+        """
+        try:
+            async with self._readers.connect() as connection, connection.begin():
+                present = await is_latest(connection)
+        except ConnectError as error:
+            raise ConfigurationError(f"the database at {self._place} can't be opened: {error}") from error
+        except (DBAPIError, OSError) as error:
+            raise ConfigurationError(
+                f"the database at {self._place} can't be opened: {brief(error)}"
+            ) from error
+        if not present:
+            raise ConfigurationError(
+                f"the database at {self._place} is of another version of keybearer; start the service of this "
+                "version on it first, or use the command of that version"
+            )
 
     async def still_stand(self, revisions: Iterable[tuple[str, int]]) -> bool:
         """Return whether each of these revisions, by the id of its project or organization, is the latest.
@@ -150,20 +181,25 @@ class Database:
                     unit = self._unit(connection)
                     try:
                         yield unit
+                        await unit.store_audit()
                         await self.bus.announce(connection, unit.changes)
                     except BaseException:
+                        unit.settle_audit(committed=False)
                         await transaction.rollback()
                         raise
                     try:
                         await transaction.commit()
                     except DBAPIError:
+                        unit.settle_audit(committed=None)
                         # Refused, or lost on the way: events tell of commits only, caches rather forget too much.
                         self.revisions.publish(unit.changes)
                         raise
                     except BaseException:
+                        unit.settle_audit(committed=None)
                         # Cut off, so that it may have happened: who reads anew in vain loses nothing.
                         self._published(unit.changes)
                         raise
+                    unit.settle_audit(committed=True)
                     self._published(unit.changes)
         finally:
             self._turn.release()
@@ -177,10 +213,13 @@ class Database:
 
         return await repeated(written)
 
-    async def write_directly(self, work: Callable[[sqlite3.Cursor], _T]) -> _T:
+    async def write_directly(
+        self, work: Callable[[sqlite3.Cursor], _T], audit: Sequence[AuditRecord] = ()
+    ) -> _T:
         """Return what the work returns, once what it wrote is durable; undone when it raises. SQLite alone.
 
-        The work is done in a thread. What it writes is nothing that listeners are told of.
+        The work is done in a thread. What it writes is nothing that listeners are told of. The lines of the audit
+        log are stored with it; each has an organization.
 
         Raises:
             BusyError: other writers held the turn for too long.
@@ -189,12 +228,32 @@ class Database:
         """
         if self._direct is None:
             raise ConfigurationError("only SQLite is written directly")
-        await self._take_turn()
-        try:
-            found = await self._direct.run(work)
-        finally:
-            self._turn.release()
+        chain: Chain | None = None
+        lost: Chain | None = None
+        for _ in range(_CHAINS_TRIED):
+            await self._take_turn()
+            try:
+                if not audit or self._audit_writer is None:
+                    found = await self._direct.run(partial(_with_unchained, work=work, audit=audit))
+                    break
+                chain = self._audit_writer.take()
+                if chain is not None:
+                    longer, store = append_with(self._audit_writer, chain, audit)
+                    # Whatever ends it otherwise gives the chain up: it may have been committed.
+                    found = await self._direct.run(partial(_with_lines, work=work, store=store))
+                    self._audit_writer.give_back(longer)
+                    break
+            except ChainLostError:
+                lost = chain
+            finally:
+                self._turn.release()
+            async with self.writing() as unit:
+                await unit.audit_log.begin_chain(lost)
+            lost = None
+        else:
+            raise BusyError("other writes kept the database busy; try again")
         note_commit()
+        self.tallies.audit_lines += len(audit)
         return found
 
     @asynccontextmanager
@@ -243,4 +302,20 @@ class Database:
         self.bus.committed(changes)
 
     def _unit(self, connection: AsyncConnection) -> UnitOfWork:
-        return UnitOfWork(connection, self._keyring, self.clock)
+        return UnitOfWork(connection, self._keyring, self.clock, self._audit_writer)
+
+
+def _with_lines(
+    cursor: sqlite3.Cursor, work: Callable[[sqlite3.Cursor], _T], store: Callable[[sqlite3.Cursor], None]
+) -> _T:
+    found = work(cursor)
+    store(cursor)
+    return found
+
+
+def _with_unchained(
+    cursor: sqlite3.Cursor, work: Callable[[sqlite3.Cursor], _T], audit: Sequence[AuditRecord]
+) -> _T:
+    found = work(cursor)
+    AUDIT_ROWS.insert_with(cursor, [AUDIT_ROWS.row(record, None, None, None) for record in audit])
+    return found

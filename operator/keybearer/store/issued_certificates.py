@@ -1,4 +1,4 @@
-"""Certificates that were just issued, with their requests and what the audit log says of them: stored together.
+"""Certificates that were just issued, with their requests: stored together.
 
 On SQLite, in one go for as many as there are. That what they refer to is still there is seen to by the database's
 own references: who meets a change is told so, and the caller stores each by itself, which says what is gone.
@@ -10,7 +10,6 @@ import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from keybearer.store.audit import AUDIT_ROWS, AuditRecord
 from keybearer.store.certificate_requests import (
     METADATA_ROWS,
     REQUEST_ROWS,
@@ -25,12 +24,11 @@ __all__ = ["IssuedRows", "store_issued"]
 
 @dataclass(frozen=True, slots=True)
 class IssuedRows:
-    """A certificate whose key the service doesn't keep, as the driver takes it; the audit log's line has an owner."""
+    """A certificate whose key the service doesn't keep, as the driver takes it."""
 
     certificate: DriverRow
     request: DriverRow
     metadata: Sequence[DriverRow]
-    record: DriverRow
 
     @classmethod
     def of(
@@ -38,14 +36,12 @@ class IssuedRows:
         certificate: Certificate,
         request: CertificateRequest,
         metadata: Sequence[tuple[str, str]],
-        record: AuditRecord,
     ) -> IssuedRows:
         """Return the rows of all of it."""
         return cls(
             CERTIFICATE_ROWS.row(certificate, None),
             REQUEST_ROWS.row(request, None),
             metadata_rows(request.id, metadata),
-            AUDIT_ROWS.row(record),
         )
 
 
@@ -58,4 +54,3 @@ def store_issued(cursor: sqlite3.Cursor, issued: Sequence[IssuedRows]) -> None:
     CERTIFICATE_ROWS.insert_with(cursor, [one.certificate for one in issued])
     REQUEST_ROWS.insert_with(cursor, [one.request for one in issued])
     METADATA_ROWS.insert_with(cursor, [row for one in issued for row in one.metadata])
-    AUDIT_ROWS.insert_with(cursor, [one.record for one in issued])

@@ -66,9 +66,13 @@ class Keys:
 
     async def server_key(self, name: str) -> bytes:
         """Return the service's key of that name, made at the first call (in a writing unit)."""
+        found = await self.found_server_key(name)
+        return (await self._create_server_key(name)).material if found is None else found
+
+    async def found_server_key(self, name: str) -> bytes | None:
+        """Return the service's key of that name, or None where there is none."""
         row = (await self._connection.execute(_SERVER_KEYS.where(ServerKeyRow.name == name))).one_or_none()
-        key = await self._create_server_key(name) if row is None else self._unwrapped(*row)
-        return key.material
+        return None if row is None else self._unwrapped(*row).material
 
     async def line(self, line: str) -> list[LineKey]:
         """Return the keys of a line, the latest first."""

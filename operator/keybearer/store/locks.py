@@ -15,6 +15,7 @@ class Lock(IntEnum):
 
     ROOT_KEYS = 7_217_358_042
     SYNC_CLAIMS = 7_217_358_043
+    AUDIT_REGISTER = 7_217_358_045
 
 
 async def take_lock(connection: AsyncConnection, lock: Lock) -> None:

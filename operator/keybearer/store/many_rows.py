@@ -38,7 +38,7 @@ class ManyRows:
     def __init__(self, table: type[Row], record: type[DataclassInstance], *beside: str) -> None:
         """Take the table, the record whose fields are columns of it, and the columns that no field holds."""
         own = [field.name for field in fields(record)]
-        self._names = (*own, *beside)
+        self.names = (*own, *beside)
         self._table = table.__tablename__
         self._read: Callable[[object], tuple[Any, ...]] = attrgetter(*own)
         self._converted = tuple(
@@ -57,19 +57,20 @@ class ManyRows:
     async def insert(self, connection: AsyncConnection, rows: Sequence[DriverRow]) -> None:
         """Store the rows."""
         mark = "${}" if connection.dialect.name == "postgresql" else "?"
-        marks = ", ".join(mark.format(number) for number in range(1, len(self._names) + 1))
-        await connection.exec_driver_sql(f"{self._head} ({marks})", list(rows))
+        marks = ", ".join(mark.format(number) for number in range(1, len(self.names) + 1))
+        await connection.exec_driver_sql(f"{self.head} ({marks})", list(rows))
 
     def insert_with(self, cursor: sqlite3.Cursor, rows: Sequence[DriverRow]) -> None:
         """Store the rows by SQLite's own driver; many in one statement, within which other threads run."""
-        line = f"({', '.join('?' * len(self._names))})"
+        line = f"({', '.join('?' * len(self.names))})"
         for piece in _pieces(rows):
             values = [value for row in piece for value in row]
-            cursor.execute(f"{self._head} {', '.join([line] * len(piece))}", values)
+            cursor.execute(f"{self.head} {', '.join([line] * len(piece))}", values)
 
     @property
-    def _head(self) -> str:
-        return f"INSERT INTO {self._table} ({', '.join(self._names)}) VALUES"
+    def head(self) -> str:
+        """What a statement that stores rows begins with."""
+        return f"INSERT INTO {self._table} ({', '.join(self.names)}) VALUES"
 
 
 def _pieces(rows: Sequence[DriverRow]) -> Iterator[Sequence[DriverRow]]:

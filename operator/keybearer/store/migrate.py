@@ -6,13 +6,15 @@ from pathlib import Path
 
 from alembic import command
 from alembic.config import Config
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
 from alembic.util import CommandError
 from sqlalchemy import Connection
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from keybearer.base.errors import ConfigurationError
 
-__all__ = ["migration_config", "upgrade"]
+__all__ = ["is_latest", "migration_config", "upgrade"]
 
 
 def migration_config(connection: Connection) -> Config:
@@ -30,6 +32,16 @@ async def upgrade(connection: AsyncConnection) -> None:
         ConfigurationError: a newer version of Keybearer wrote this database.
     """
     await connection.run_sync(_upgrade)
+
+
+async def is_latest(connection: AsyncConnection) -> bool:
+    """Return whether the tables are those of this version."""
+
+    def look(inner: Connection) -> bool:
+        script = ScriptDirectory.from_config(migration_config(inner))
+        return MigrationContext.configure(inner).get_current_revision() == script.get_current_head()
+
+    return await connection.run_sync(look)
 
 
 def _upgrade(connection: Connection) -> None:

@@ -13,7 +13,12 @@ from keybearer.base.ids import IdentityId, OrganizationId, ProjectId
 from keybearer.store.acme_accounts import AcmeAccounts
 from keybearer.store.acme_challenges import AcmeChallenges
 from keybearer.store.app_connections import AppConnections
-from keybearer.store.audit import AuditEvent, AuditLog, AuditRecord
+from keybearer.store.audit import AuditEvent, AuditRecord
+from keybearer.store.audit_chain.macs import AUDIT_KEY, AuditKeys
+from keybearer.store.audit_chain.taking_in import begin_register
+from keybearer.store.audit_chain.verification import AuditVerification, Known, check_audit_log
+from keybearer.store.audit_chain.writing import AuditWriter
+from keybearer.store.audit_log import AuditLog
 from keybearer.store.auth_methods import AuthMethods
 from keybearer.store.certificate_applications import CertificateApplications
 from keybearer.store.certificate_approvals import CertificateApprovals
@@ -97,9 +102,16 @@ class UnitOfWork:
     than single lists, a slug that references name say, adds the organization to `unit.changes.organizations`.
     """
 
-    def __init__(self, connection: AsyncConnection, keyring: Keyring | None, clock: Clock) -> None:
+    def __init__(
+        self,
+        connection: AsyncConnection,
+        keyring: Keyring | None,
+        clock: Clock,
+        audit_writer: AuditWriter | None = None,
+    ) -> None:
         self._connection = connection
         self._keyring = keyring
+        self._audit_writer = audit_writer
         self._clock = clock
         self.changes = Changes()
 
@@ -118,7 +130,7 @@ class UnitOfWork:
     folders = _FirstUse(lambda self: Folders(self._connection, self.changes))
     imports = _FirstUse(lambda self: Imports(self._connection))
     tags = _FirstUse(lambda self: Tags(self._connection))
-    audit_log = _FirstUse(lambda self: AuditLog(self._connection, self.changes))
+    audit_log = _FirstUse(lambda self: AuditLog(self._connection, self.changes, self._audit_writer))
     secrets = _FirstUse(lambda self: Secrets(self._connection, self.keys, self.changes))
     references = _FirstUse(lambda self: References(self._connection))
     bindings = _FirstUse(lambda self: ReferenceBindings(self._connection))
@@ -151,6 +163,33 @@ class UnitOfWork:
     async def audit(self, event: AuditEvent) -> None:
         """Write down what this unit does: durable with it, undone with it."""
         await self.audit_log.add([AuditRecord.of(event, self._clock.now())])
+
+    async def audit_writer(self, writer_id: str) -> AuditWriter:
+        """Return who writes the audit log's chains in this process; its key and its register are made at first."""
+        is_first = await self.keys.found_server_key(AUDIT_KEY) is None
+        keys = AuditKeys.of(await self.keys.server_key(AUDIT_KEY))
+        writer = AuditWriter(keys, writer_id, self._clock)
+        await begin_register(self._connection, writer, is_first=is_first)
+        return writer
+
+    async def verify_audit_log(self, known: Known | None) -> AuditVerification:
+        """Return what the check of the audit log finds; without its key, everything is wrong.
+
+        Raises:
+            ConfigurationError: the root key that wrapped its key was not given.
+        """
+        keys = AuditKeys.of(await self.keys.found_server_key(AUDIT_KEY) or b"")
+        return await check_audit_log(self._connection, keys, known)
+
+    async def store_audit(self) -> None:
+        """Store what was written down, right before the unit commits; `settle_audit` is told what came of it."""
+        if "audit_log" in self.__dict__:
+            await self.audit_log.store()
+
+    def settle_audit(self, *, committed: bool | None) -> None:
+        """Say whether the unit was committed; None where nobody knows."""
+        if "audit_log" in self.__dict__:
+            self.audit_log.settle(committed=committed)
 
     async def revisions(self, ids: Iterable[str]) -> dict[str, int]:
         """Return the present revision of each project and of each organization's names that exists, by id."""

@@ -105,7 +105,7 @@ def missing_in_command(line: str, programs: Mapping[str, object]) -> str:
     name = "kubectl keybearer" if line.startswith("kubectl") else "keybearer"
     words = said(line)[len(name.split()) :]
     command = programs[name]
-    while isinstance(command, TyperGroup) and words and re.fullmatch(r"[a-z-]+", words[0]):
+    while isinstance(command, TyperGroup) and words and re.fullmatch(r"[a-z][a-z-]*", words[0]):
         if words[0] not in command.commands:
             return f"{name} has no command {words[0]}"
         name, command = f"{name} {words[0]}", command.commands[words.pop(0)]
@@ -114,7 +114,8 @@ def missing_in_command(line: str, programs: Mapping[str, object]) -> str:
     own = words[: words.index("--")] if "--" in words else words
     asked = {word.partition("=")[0] for word in own if re.fullmatch(r"--[a-z][a-z-]*(=.*)?|-[a-z]", word)}
     unknown = asked - known - {"--help"}
-    return "" if isinstance(command, TyperGroup) or not unknown else f"{name} has no {sorted(unknown)}"
+    is_bare = isinstance(command, TyperGroup) and not command.invoke_without_command
+    return "" if is_bare or not unknown else f"{name} has no {sorted(unknown)}"
 
 
 def test_commands_are_there_with_their_options() -> None:

@@ -438,8 +438,9 @@ async def test_what_is_stored_directly_is_stored_as_otherwise(
         await unit.certificate_requests.add(one[1], pairs)
         await unit.audit_log.add([one[2]])
     others = [entry() for _ in range(number)]
-    rows = [IssuedRows.of(made, asked, pairs, told) for made, asked, told in others]
-    await domain.database.write_directly(lambda cursor: store_issued(cursor, rows))
+    rows = [IssuedRows.of(made, asked, pairs) for made, asked, _ in others]
+    lines = [told for _, _, told in others]
+    await domain.database.write_directly(lambda cursor: store_issued(cursor, rows), lines)
 
     ids = {one.id for line in (one, *others) for one in line}
     for table in ("certificates", "certificate_requests", "certificate_request_metadata", "audit_log"):
@@ -452,7 +453,7 @@ async def test_what_is_stored_directly_is_stored_as_otherwise(
         )
         assert len(alike) == (2 if table == "certificate_request_metadata" else 1)
         assert set(alike.values()) == {number + 1}
-    stranger = IssuedRows.of(certificate(project), request(project, str(uuid4())), (), record)
+    stranger = IssuedRows.of(certificate(project), request(project, str(uuid4())), ())
     with pytest.raises(RaceError):
         await domain.database.write_directly(lambda cursor: store_issued(cursor, [stranger]))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlalchemy import MetaData
 
 from keybearer.store.tables.app_connections import AppConnectionRow
-from keybearer.store.tables.audit import AuditLogRow
+from keybearer.store.tables.audit import AuditChainRow, AuditLogRow, AuditRegisterRow
 from keybearer.store.tables.auth_methods import KubernetesAuthRow, LdapAuthRow
 from keybearer.store.tables.base import Row
 from keybearer.store.tables.certificate_approvals import (
@@ -105,6 +105,8 @@ TABLES: tuple[type[Row], ...] = (
     SecretImportRow,
     GrantRow,
     AuditLogRow,
+    AuditChainRow,
+    AuditRegisterRow,
     AppConnectionRow,
     SecretSyncRow,
     SyncJobRow,

@@ -1,0 +1,294 @@
+"""The register of the audit log's chains: one sealed document, so that it is read and changed by nobody else.
+
+It says which chains there are, who writes them and where they begin now; up to where each of them was seen; whether
+lines from before the chains may still be there; and what was found to be wrong by who wrote or cut lines. It is
+changed where a chain begins, where lines are cut, and every hour: never with a line alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+import orjson
+from sqlalchemy import delete, func, insert, select
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from keybearer.store.audit_chain.macs import AuditKeys
+from keybearer.store.columns import as_stored, instant_of, milliseconds
+from keybearer.store.locks import Lock, take_lock
+from keybearer.store.sealing.envelope import Ciphertext, Plaintext, UnsealError, associate
+from keybearer.store.tables.audit import AuditChainRow, AuditLogRow, AuditRegisterRow
+
+__all__ = ["ChainEntry", "Fault", "FaultKind", "Register", "RegisterStore"]
+
+_IDENTITY = associate("audit register")
+_ONLY = 1
+_MAX_NOTES = 500
+
+
+class FaultKind(StrEnum):
+    """What is wrong with the audit log."""
+
+    REGISTER = "register"
+    """The register of chains is gone, or was changed."""
+    ROLLED_BACK = "rolled-back"
+    """A state of before was put back: the end of a chain, the register, or all of it."""
+    CHAIN_REMOVED = "removed-chain"
+    CHAIN_UNKNOWN = "unknown-chain"
+    """Lines name a chain that nobody registered."""
+    GAP = "gap"
+    CHANGED = "changed"
+    INSERTED = "inserted"
+    MOVED = "moved"
+    TRUNCATED = "truncated"
+    """Lines are missing at the end of a chain."""
+    END = "changed-end"
+    """Where a chain ends was changed."""
+    UNCHAINED = "unchained"
+    """Lines are of no chain, though all are chained that were there before the chains."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What was found to be wrong, and where.
+
+    Attributes:
+        chain: its number; None of what isn't a chain's.
+        writer_id: the process that wrote it, as far as that is known.
+        first, last: sequence numbers of the lines, both included; None of what isn't about single lines.
+        after, before: instants of the intact lines on both sides, or of the line itself.
+        lines: how many, where they have no sequence numbers.
+        noted_at: when the service came upon it by itself; None of what is there now.
+    """
+
+    kind: FaultKind
+    chain: int | None = None
+    writer_id: str | None = None
+    first: int | None = None
+    last: int | None = None
+    after: datetime | None = None
+    before: datetime | None = None
+    lines: int | None = None
+    noted_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ChainEntry:
+    """A chain as the register has it.
+
+    Attributes:
+        cut: the sequence number up to which lines were cut; 0 of none.
+        cut_mac: the MAC of the last line that was cut; what stands before the first line where none was.
+        cut_at, cut_why: when and for which reason.
+        seen: a sequence number that the chain had reached.
+        is_taken_in: its lines are from before the chains, and what became of them until they were chained is unknown.
+    """
+
+    number: int
+    writer_id: str
+    began_at: datetime
+    cut_mac: bytes
+    cut: int = 0
+    cut_at: datetime | None = None
+    cut_why: str = ""
+    seen: int = 0
+    is_taken_in: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Register:
+    """The document.
+
+    Attributes:
+        revision: one more with each change.
+        began_at: since when lines are chained.
+        last_number: the highest number that a chain was given.
+        takes_in: lines of no chain are from before, and are still to be chained; else there may be none.
+        cut_unchained: how many of them were cut before they were chained.
+        ended, ended_lines: chains of which everything was cut, and how many lines they had.
+        notes: what was found to be wrong; kept for as long as lines are.
+    """
+
+    began_at: datetime
+    revision: int = 0
+    last_number: int = 0
+    takes_in: bool = False
+    cut_unchained: int = 0
+    chains: Mapping[int, ChainEntry] = field(default_factory=dict)
+    ended: int = 0
+    ended_lines: int = 0
+    notes: tuple[Fault, ...] = ()
+
+    def with_entry(self, entry: ChainEntry) -> Register:
+        """Return it with this chain as it is now."""
+        return replace(
+            self,
+            chains={**self.chains, entry.number: entry},
+            last_number=max(self.last_number, entry.number),
+        )
+
+    def without(self, number: int, lines: int) -> Register:
+        """Return it without this chain, which had so many lines in all."""
+        chains = {other: entry for other, entry in self.chains.items() if other != number}
+        return replace(self, chains=chains, ended=self.ended + 1, ended_lines=self.ended_lines + lines)
+
+    def noting(self, faults: Iterable[Fault], now: datetime) -> Register:
+        """Return it with what was found to be wrong at this instant."""
+        noted = tuple(replace(fault, noted_at=now) for fault in faults)
+        return replace(self, notes=(*self.notes, *noted)[:_MAX_NOTES]) if noted else self
+
+
+class RegisterStore:
+    """Where the document is kept."""
+
+    def __init__(self, connection: AsyncConnection, keys: AuditKeys) -> None:
+        self._connection = connection
+        self._keys = keys
+
+    async def queue(self) -> None:
+        """Wait for other processes that change it; until the unit ends they wait for this one."""
+        await take_lock(self._connection, Lock.AUDIT_REGISTER)
+
+    async def found(self) -> Register | None:
+        """Return it, or None where there is none.
+
+        Raises:
+            UnsealError: it was changed, or sealed with another key.
+        """
+        statement = select(as_stored(AuditRegisterRow.content.expression).label("content")).where(
+            AuditRegisterRow.id == _ONLY
+        )
+        row = (await self._connection.execute(statement)).one_or_none()
+        if row is None:
+            return None
+        if not isinstance(row.content, bytes):
+            raise UnsealError("the register of the audit log's chains was changed")
+        return _read(self._keys.register.open(Ciphertext(row.content), _IDENTITY))
+
+    async def found_or_begun(self, now: datetime) -> Register:
+        """Return it; where it is gone or doesn't open, a new one that says so. `queue` was called before."""
+        try:
+            found = await self.found()
+        except UnsealError:
+            found = None
+        if found is not None:
+            return found
+        return Register(began_at=now, last_number=await self.highest_number()).noting(
+            [Fault(FaultKind.REGISTER)], now
+        )
+
+    async def is_there(self) -> bool:
+        """Return whether there is one, whether it opens or not."""
+        return (await self._connection.execute(select(AuditRegisterRow.id))).first() is not None
+
+    async def store(self, register: Register) -> Register:
+        """Store it as the next revision, and return that."""
+        stored = replace(register, revision=register.revision + 1)
+        sealed = self._keys.register.seal(Plaintext(_written(stored)), _IDENTITY)
+        await self._connection.execute(delete(AuditRegisterRow))
+        await self._connection.execute(insert(AuditRegisterRow).values(id=_ONLY, content=sealed))
+        return stored
+
+    async def highest_number(self) -> int:
+        """Return the highest number of a chain that anything in the database names; 0 where there is none."""
+        highest = [select(func.max(AuditChainRow.number)), select(func.max(AuditLogRow.chain))]
+        return max([(await self._connection.execute(one)).scalar_one() or 0 for one in highest])
+
+
+def _written(register: Register) -> bytes:
+    return orjson.dumps(
+        {
+            "revision": register.revision,
+            "beganAt": milliseconds(register.began_at),
+            "lastNumber": register.last_number,
+            "takesIn": register.takes_in,
+            "cutUnchained": register.cut_unchained,
+            "chains": [_entry_written(entry) for entry in register.chains.values()],
+            "ended": [register.ended, register.ended_lines],
+            "notes": [_fault_written(fault) for fault in register.notes],
+        }
+    )
+
+
+def _entry_written(entry: ChainEntry) -> list[object]:
+    return [
+        entry.number,
+        entry.writer_id,
+        milliseconds(entry.began_at),
+        entry.cut_mac.hex(),
+        entry.cut,
+        _written_instant(entry.cut_at),
+        entry.cut_why,
+        entry.seen,
+        entry.is_taken_in,
+    ]
+
+
+def _fault_written(fault: Fault) -> list[object]:
+    return [
+        fault.kind.value,
+        fault.chain,
+        fault.writer_id,
+        fault.first,
+        fault.last,
+        _written_instant(fault.after),
+        _written_instant(fault.before),
+        fault.lines,
+        _written_instant(fault.noted_at),
+    ]
+
+
+def _read(content: bytes) -> Register:
+    # What opens was written by this program: nothing else has the key.
+    found: dict[str, Any] = orjson.loads(content)
+    entries = [
+        ChainEntry(
+            number,
+            writer,
+            instant_of(began),
+            bytes.fromhex(mac),
+            up_to,
+            _read_instant(cut_at),
+            why,
+            seen,
+            taken_in,
+        )
+        for number, writer, began, mac, up_to, cut_at, why, seen, taken_in in found["chains"]
+    ]
+    notes = [
+        Fault(
+            FaultKind(kind),
+            chain,
+            writer,
+            first,
+            last,
+            _read_instant(after),
+            _read_instant(before),
+            count,
+            _read_instant(noted),
+        )
+        for kind, chain, writer, first, last, after, before, count, noted in found["notes"]
+    ]
+    return Register(
+        began_at=instant_of(found["beganAt"]),
+        revision=found["revision"],
+        last_number=found["lastNumber"],
+        takes_in=found["takesIn"],
+        cut_unchained=found["cutUnchained"],
+        chains={entry.number: entry for entry in entries},
+        ended=found["ended"][0],
+        ended_lines=found["ended"][1],
+        notes=tuple(notes),
+    )
+
+
+def _written_instant(instant: datetime | None) -> int | None:
+    return None if instant is None else milliseconds(instant)
+
+
+def _read_instant(written: int | None) -> datetime | None:
+    return None if written is None else instant_of(written)

@@ -1,0 +1,141 @@
+"""How lines from before the chains come into one, while the service works.
+
+The register says whether there may be such lines. As long as there may, they are chained some at a time, in the order
+in which they were written, so that retention cuts them in that order. Each batch is one transaction, with the end of
+its chain. A process that is killed leaves a chain that is whole, and the next process chains the other lines. When
+none is left, and replicas of an earlier version had an hour to end, the register says that no more may come. After
+that, a line without a chain was inserted by somebody else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from sqlalchemy import CursorResult, bindparam, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from keybearer.store.audit import AuditRecord
+from keybearer.store.audit_chain.macs import content_of
+from keybearer.store.audit_chain.register import Register, RegisterStore
+from keybearer.store.audit_chain.writing import AuditWriter, Chain, ChainLostError, begin_chain
+from keybearer.store.columns import select_record
+from keybearer.store.tables.audit import AuditChainRow, AuditLogRow
+
+__all__ = ["TakenIn", "begin_register", "take_in", "unchained_lines"]
+
+_GRACE = timedelta(hours=1)
+"""A rolling update has ended by then."""
+_RECORDS = select_record(AuditLogRow, AuditRecord)
+
+
+@dataclass(frozen=True, slots=True)
+class TakenIn:
+    """How far one process came: the chain it writes these lines into, and the last of them."""
+
+    chain: Chain
+    created_at: datetime
+    record_id: str
+
+
+async def begin_register(connection: AsyncConnection, writer: AuditWriter, *, is_first: bool) -> None:
+    """Begin the register where there is none; is_first: the key of the log was made in this transaction.
+
+    With a key that was there before, or with lines that are chained, the register was removed or changed: the new one
+    says so, and lets no line in.
+    """
+    store, now = RegisterStore(connection, writer.keys), writer.clock.now()
+    await store.queue()
+    register = await store.found_or_begun(now)
+    if register.revision:
+        return
+    if is_first and register.last_number == 0 and not await store.is_there():
+        register = Register(began_at=now, takes_in=await _has_lines(connection))
+    await store.store(register)
+
+
+async def _has_lines(connection: AsyncConnection) -> bool:
+    return (await connection.execute(select(AuditLogRow.id).limit(1))).first() is not None
+
+
+async def unchained_lines(
+    connection: AsyncConnection, *, limit: int, after: TakenIn | None = None, before: datetime | None = None
+) -> list[AuditRecord]:
+    """Return the next lines of no chain, the oldest first: those behind `after`, of before the instant."""
+    # The sum keeps databases from reading, for each batch, all lines that the index of chains has without a number.
+    statement = _RECORDS.where((AuditLogRow.chain + 0).is_(None))
+    if after is not None:
+        statement = statement.where(
+            AuditLogRow.created_at >= after.created_at,
+            (AuditLogRow.created_at > after.created_at) | (AuditLogRow.id > after.record_id),
+        )
+    if before is not None:
+        statement = statement.where(AuditLogRow.created_at < before)
+    statement = statement.order_by(AuditLogRow.created_at, AuditLogRow.id).limit(limit)
+    return [AuditRecord(*row) for row in await connection.execute(statement)]
+
+
+async def take_in(
+    connection: AsyncConnection, writer: AuditWriter, place: TakenIn | None, limit: int
+) -> TakenIn | None:
+    """Chain up to `limit` lines behind the place, from the oldest on without one; None: there was none.
+
+    Where there was none from the oldest on, and the hour is over, no more may come.
+    """
+    store, now = RegisterStore(connection, writer.keys), writer.clock.now()
+    await store.queue()
+    register = await store.found_or_begun(now)
+    if not register.takes_in:
+        return None
+    lines = await unchained_lines(connection, limit=limit, after=place)
+    if not lines:
+        if place is None and now - register.began_at >= _GRACE:
+            await store.store(replace(register, takes_in=False))
+        return None
+    chain = await _taken_in(connection, writer, None if place is None else place.chain, lines)
+    return TakenIn(chain, lines[-1].created_at, lines[-1].id)
+
+
+async def _taken_in(
+    connection: AsyncConnection, writer: AuditWriter, chain: Chain | None, lines: Sequence[AuditRecord]
+) -> Chain:
+    if chain is not None:
+        try:
+            return await _append(connection, writer, chain, lines)
+        except ChainLostError:
+            pass
+    # Retention looks into chains that began long enough ago: this one is as old as its lines.
+    begun = await begin_chain(connection, writer, lost=chain, taken_in_since=lines[0].created_at)
+    return await _append(connection, writer, begun, lines)
+
+
+async def _append(
+    connection: AsyncConnection, writer: AuditWriter, chain: Chain, lines: Sequence[AuditRecord]
+) -> Chain:
+    number, sequence, mac = chain.number, chain.sequence, chain.mac
+    places = []
+    for line in lines:
+        sequence += 1
+        mac = writer.keys.line(number, sequence, mac, content_of(line))
+        places.append({"its_id": line.id, "its_sequence": sequence, "its_mac": mac})
+    end = writer.keys.end(number, sequence, mac)
+    move = (
+        update(AuditChainRow)
+        .where(
+            AuditChainRow.number == number,
+            AuditChainRow.sequence == chain.sequence,
+            AuditChainRow.mac == chain.mac,
+        )
+        .values(sequence=sequence, mac=mac, end_mac=end)
+    )
+    moved: CursorResult[object] = await connection.execute(move)
+    if moved.rowcount != 1:
+        raise ChainLostError("the chain of the audit log was changed")
+    number_them = (
+        update(AuditLogRow)
+        .where(AuditLogRow.id == bindparam("its_id"), AuditLogRow.chain.is_(None))
+        .values(chain=number, sequence=bindparam("its_sequence"), mac=bindparam("its_mac"))
+    )
+    await connection.execute(number_them, places)
+    return replace(chain, sequence=sequence, mac=mac)

@@ -1,0 +1,199 @@
+"""Going through a chain line by line, and telling what is wrong with it and where."""
+
+from __future__ import annotations
+
+import hmac
+import json
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Select, select
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from keybearer.store.audit import AuditDetail, AuditRecord
+from keybearer.store.audit_chain.macs import AuditKeys, content_of
+from keybearer.store.audit_chain.register import ChainEntry, Fault, FaultKind
+from keybearer.store.columns import as_stored, instant_of, record_columns
+from keybearer.store.tables.audit import AuditChainRow, AuditLogRow
+
+__all__ = [
+    "HIGHEST",
+    "ChainEnd",
+    "ChainWalk",
+    "ChainedLine",
+    "chain_ends",
+    "chained_lines",
+    "chained_statement",
+    "instant_in",
+    "merged",
+]
+
+_NEIGHBOURS = 8
+"""A line that doesn't fit its place is looked for in so many places before and behind it."""
+_LOOKED_FOR = 200
+"""Lines of one chain; of others it is only told that they don't fit."""
+HIGHEST = 1 << 62
+"""No chain has so many lines. What SQLite holds in the place of a number, and is none, is above all numbers."""
+_NO_INSTANT = 1 << 47
+"""Milliseconds: after the year 6000."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChainedLine:
+    """A line with its place in a chain; it isn't whole where something else stands in the place of a value."""
+
+    record: AuditRecord
+    sequence: int
+    mac: bytes
+    is_whole: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ChainEnd:
+    """Where the database says that a chain ends, and whether the service said so."""
+
+    number: int
+    sequence: int
+    mac: bytes
+    holds: bool
+
+
+async def chain_ends(connection: AsyncConnection, keys: AuditKeys) -> list[ChainEnd]:
+    """Return where chains end."""
+    statement = select(
+        AuditChainRow.number,
+        AuditChainRow.sequence,
+        as_stored(AuditChainRow.mac.expression),
+        as_stored(AuditChainRow.end_mac.expression),
+    )
+    return [
+        ChainEnd(number, sequence, mac, keys.is_end(number, sequence, mac, end_mac))
+        for number, sequence, mac, end_mac in await connection.execute(statement)
+    ]
+
+
+def instant_in(stored: object) -> datetime | None:
+    """Return the instant that is stored, or None where what is stored is none."""
+    return instant_of(stored) if isinstance(stored, int) and 0 <= stored < _NO_INSTANT else None
+
+
+def chained_statement() -> Select[*tuple[Any, ...]]:
+    """Return a select of what `chained_lines` reads."""
+    columns = (AuditLogRow.mac, *record_columns(AuditLogRow, AuditRecord))
+    return select(AuditLogRow.sequence, *(as_stored(column.expression) for column in columns))
+
+
+async def chained_lines(
+    connection: AsyncConnection, chain: int, *, after: ChainedLine | None, limit: int
+) -> list[ChainedLine]:
+    """Return the next lines of the chain behind this one; from the first on without it."""
+    statement = chained_statement().where(AuditLogRow.chain == chain, AuditLogRow.sequence <= HIGHEST)
+    if after is not None:
+        # A number is there once, unless somebody removed the index and put in another line.
+        statement = statement.where(
+            AuditLogRow.sequence >= after.sequence,
+            (AuditLogRow.sequence > after.sequence) | (AuditLogRow.id > after.record.id),
+        )
+    statement = statement.order_by(AuditLogRow.sequence, AuditLogRow.id).limit(limit)
+    rows = await connection.execute(statement)
+    return [_line(sequence, mac, AuditRecord(*values)) for sequence, mac, *values in rows]
+
+
+def _line(sequence: int, mac: object, stored: AuditRecord) -> ChainedLine:
+    at, details = instant_in(stored.created_at), _details_in(stored.details)
+    record = replace(stored, created_at=at or instant_of(0), details=details or {})
+    is_whole = at is not None and details is not None and isinstance(mac, bytes)
+    return ChainedLine(record, sequence, mac if isinstance(mac, bytes) else b"", is_whole)
+
+
+def _details_in(stored: object) -> Mapping[str, AuditDetail] | None:
+    try:
+        found = json.loads(stored) if isinstance(stored, str | bytes) else stored
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) else None
+
+
+class ChainWalk:
+    """Takes the lines of a chain in the order of their numbers, some at a time."""
+
+    def __init__(self, keys: AuditKeys, entry: ChainEntry) -> None:
+        self._keys = keys
+        self._entry = entry
+        self.last = entry.cut
+        """The sequence number of the last line."""
+        self.last_mac = entry.cut_mac
+        self.last_at: datetime | None = None
+        self._after_gap = False
+        self._former: deque[bytes] = deque([entry.cut_mac], maxlen=_NEIGHBOURS)
+        self._looked_for = 0
+
+    def take(self, lines: Sequence[ChainedLine]) -> Iterator[Fault]:
+        """Yield what is wrong with these lines."""
+        for place, line in enumerate(lines):
+            yield from self._step(line, lines[place + 1 : place + 1 + _NEIGHBOURS])
+
+    def _step(self, line: ChainedLine, following: Sequence[ChainedLine]) -> Iterator[Fault]:
+        at = line.record.created_at
+        if line.sequence <= self.last:
+            # Only below the cut: of a chain each number is there once.
+            yield self._fault(FaultKind.INSERTED, line.sequence, line.sequence, at)
+            return
+        if line.sequence != self.last + 1:
+            fault = self._fault(FaultKind.GAP, self.last + 1, line.sequence - 1, self.last_at)
+            yield replace(fault, before=at)
+            self._after_gap = True
+        if not self._fits(line, line.sequence, self.last_mac) and not self._after_gap:
+            found = self._place_of(line, following)
+            if found is None:
+                yield self._fault(FaultKind.CHANGED, line.sequence, line.sequence, at)
+            elif found != line.sequence:
+                yield self._fault(FaultKind.MOVED, line.sequence, line.sequence, at)
+        # The line behind a gap is over the MAC of one that is gone: nobody can tell whether it was changed.
+        self._after_gap = False
+        self.last, self.last_mac, self.last_at = line.sequence, line.mac, at
+        self._former.append(line.mac)
+
+    def _place_of(self, line: ChainedLine, following: Sequence[ChainedLine]) -> int | None:
+        """Return the sequence number that the line was written with, if it is a near one."""
+        self._looked_for += 1
+        if self._looked_for > _LOOKED_FOR:
+            return None
+        before = [*self._former, *(one.mac for one in following)]
+        near = range(max(1, line.sequence - _NEIGHBOURS), line.sequence + _NEIGHBOURS + 1)
+        for sequence in sorted(near, key=lambda one: abs(one - line.sequence)):
+            if any(self._fits(line, sequence, mac) for mac in before):
+                return sequence
+        return None
+
+    def _fits(self, line: ChainedLine, sequence: int, before: bytes) -> bool:
+        if not line.is_whole:
+            return False
+        try:
+            content = content_of(line.record)
+        except TypeError:  # something that is no text stands in the place of one
+            return False
+        return hmac.compare_digest(self._keys.line(self._entry.number, sequence, before, content), line.mac)
+
+    def _fault(self, kind: FaultKind, first: int, last: int, at: datetime | None) -> Fault:
+        return Fault(kind, self._entry.number, self._entry.writer_id, first, last, at, at)
+
+
+def merged(faults: Sequence[Fault]) -> list[Fault]:
+    """Return them with those that follow one another in a chain as one."""
+    found: list[Fault] = []
+    for fault in faults:
+        former = found[-1] if found else None
+        if (
+            former is not None
+            and former.last is not None
+            and (former.kind, former.chain, former.noted_at) == (fault.kind, fault.chain, fault.noted_at)
+            and fault.first == former.last + 1
+        ):
+            found[-1] = replace(former, last=fault.last, before=fault.before)
+        else:
+            found.append(fault)
+    return found

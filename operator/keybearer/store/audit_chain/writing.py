@@ -1,0 +1,228 @@
+"""How lines come into a chain: numbered and MACed in this process, and stored together with the chain's new end.
+
+A chain is written by one transaction at a time, and a process has as many chains as it has transactions that commit
+at the same time: none waits for another. A transaction takes a chain that is idle when it is about to commit, and
+gives it back when it is over. Lines and end are one statement of PostgreSQL and one errand to SQLite's thread. A
+transaction that is undone leaves the chain as it was. One of which nobody knows whether it was committed leaves the
+chain behind: what it holds is whole either way, and the process begins another.
+
+The new end is written over the one that this process wrote last, and over no other: who finds another there, or none,
+has come upon somebody who edits the database, and says so in the register.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import cache
+
+from sqlalchemy import insert, select
+from sqlalchemy.dialects import postgresql
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from keybearer.base.clock import Clock
+from keybearer.base.errors import KeybearerError
+from keybearer.base.logs import get_logger
+from keybearer.store.audit import AUDIT_ROWS, AuditRecord
+from keybearer.store.audit_chain.macs import AuditKeys, content_of
+from keybearer.store.audit_chain.register import ChainEntry, Fault, FaultKind, Register, RegisterStore
+from keybearer.store.many_rows import DriverRow
+from keybearer.store.sqlite_connection import SqliteConnection
+from keybearer.store.tables.audit import AuditChainRow, AuditLogRow
+
+__all__ = ["AuditWriter", "Chain", "ChainLostError", "append", "append_with", "begin_chain"]
+
+_MOVE = (
+    "UPDATE audit_chains SET sequence = ?, mac = ?, end_mac = ? WHERE number = ? AND sequence = ? AND mac = ?"
+)
+_log = get_logger(__name__)
+
+
+class ChainLostError(KeybearerError):
+    """The chain doesn't end where this process left it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """A chain of this process, as it ends after the last commit.
+
+    Attributes:
+        sequence: of its last line; 0 of none.
+        mac: of that line.
+        revision: of the register when it was begun.
+    """
+
+    number: int
+    sequence: int
+    mac: bytes
+    revision: int
+
+
+class AuditWriter:
+    """The chains of this process."""
+
+    def __init__(self, keys: AuditKeys, writer_id: str, clock: Clock) -> None:
+        self.keys = keys
+        self.writer_id = writer_id
+        self.clock = clock
+        self._idle: list[Chain] = []
+
+    def take(self) -> Chain | None:
+        """Return a chain that nobody else writes until it is given back; None where all are being written."""
+        return self._idle.pop() if self._idle else None
+
+    def give_back(self, chain: Chain) -> None:
+        """Let others have the chain, as it ends now."""
+        self._idle.append(chain)
+
+    def extended(self, chain: Chain, records: Sequence[AuditRecord]) -> tuple[Chain, list[DriverRow]]:
+        """Return the chain with these lines at its end, and the lines as drivers take them."""
+        number, sequence, mac = chain.number, chain.sequence, chain.mac
+        rows = []
+        for record in records:
+            sequence += 1
+            mac = self.keys.line(number, sequence, mac, content_of(record))
+            rows.append(AUDIT_ROWS.row(record, number, sequence, mac))
+        return replace(chain, sequence=sequence, mac=mac), rows
+
+
+async def append(
+    connection: AsyncConnection, writer: AuditWriter, chain: Chain, records: Sequence[AuditRecord]
+) -> Chain:
+    """Store the lines at the end of the chain, and return it as it is then.
+
+    Raises:
+        ChainLostError: it doesn't end where this process left it; nothing was stored.
+    """
+    longer, rows = writer.extended(chain, records)
+    end = writer.keys.end(longer.number, longer.sequence, longer.mac)
+    move = (longer.sequence, longer.mac, end, chain.number, chain.sequence, chain.mac)
+    if connection.dialect.name == "postgresql":
+        columns = [list(column) for column in zip(*rows, strict=True)]
+        stored = await connection.exec_driver_sql(_postgres_statement(), (*move, *columns))
+        if stored.rowcount != len(rows):
+            raise ChainLostError("the chain of the audit log was changed")
+        return longer
+    driver = (await connection.get_raw_connection()).driver_connection
+    if not isinstance(driver, SqliteConnection):
+        raise TypeError("not a connection of ours")
+
+    def store(connection: sqlite3.Connection) -> sqlite3.Cursor:
+        cursor = connection.cursor()
+        _store(cursor, move, rows)
+        return cursor
+
+    try:
+        await driver.carried_out(store)
+    except sqlite3.Error as error:
+        # As SQLAlchemy tells of what its own statements meet.
+        raise DBAPIError(None, None, error) from error
+    return longer
+
+
+def append_with(
+    writer: AuditWriter, chain: Chain, records: Sequence[AuditRecord]
+) -> tuple[Chain, Callable[[sqlite3.Cursor], None]]:
+    """Return the chain with these lines, and what stores them by SQLite's own driver.
+
+    That raises ChainLostError where the chain doesn't end where this process left it; nothing is stored then.
+    """
+    longer, rows = writer.extended(chain, records)
+    end = writer.keys.end(longer.number, longer.sequence, longer.mac)
+    move = (longer.sequence, longer.mac, end, chain.number, chain.sequence, chain.mac)
+    return longer, lambda cursor: _store(cursor, move, rows)
+
+
+def _store(cursor: sqlite3.Cursor, move: Sequence[object], rows: Sequence[DriverRow]) -> None:
+    if cursor.execute(_MOVE, move).rowcount != 1:
+        raise ChainLostError("the chain of the audit log was changed")
+    AUDIT_ROWS.insert_with(cursor, rows)
+
+
+@cache
+def _postgres_statement() -> str:
+    """Return one statement for any number of lines: columns are arrays. Without the former end it stores nothing."""
+    names = AUDIT_ROWS.names
+    dialect = postgresql.dialect()  # type: ignore[no-untyped-call] # SQLAlchemy's own
+    kinds = [AuditLogRow.__table__.c[name].type.compile(dialect) for name in names]
+    arrays = [
+        f"${place}::{'TEXT' if kind == 'JSON' else kind}[]" for place, kind in enumerate(kinds, start=7)
+    ]
+    chosen = [
+        f"line.{name}::JSON" if kind == "JSON" else f"line.{name}"
+        for name, kind in zip(names, kinds, strict=True)
+    ]
+    moved = (
+        "UPDATE audit_chains SET sequence = $1, mac = $2, end_mac = $3 "
+        "WHERE number = $4 AND sequence = $5 AND mac = $6 RETURNING number"
+    )
+    lines = f"unnest({', '.join(arrays)}) AS line ({', '.join(names)})"
+    chosen_lines = f"SELECT {', '.join(chosen)} FROM moved, {lines}"  # noqa: S608 - names of our columns
+    return f"WITH moved AS ({moved}) {AUDIT_ROWS.head.removesuffix(' VALUES')} {chosen_lines}"
+
+
+async def begin_chain(
+    connection: AsyncConnection,
+    writer: AuditWriter,
+    lost: Chain | None = None,
+    *,
+    taken_in_since: datetime | None = None,
+) -> Chain:
+    """Register a new chain and return it.
+
+    Args:
+        connection: of a writing unit.
+        writer: the process that writes it.
+        lost: the chain that didn't end where this process left it.
+        taken_in_since: when the first line was written, of a chain for lines from before the chains.
+    """
+    store, now = RegisterStore(connection, writer.keys), writer.clock.now()
+    await store.queue()
+    register = await store.found_or_begun(now)
+    if lost is not None:
+        register = await _after_loss(connection, writer, register, lost)
+    number = max(register.last_number, await store.highest_number()) + 1
+    began_at = now if taken_in_since is None else taken_in_since
+    start = writer.keys.beginning(number, writer.writer_id, began_at)
+    entry = ChainEntry(number, writer.writer_id, began_at, start, is_taken_in=taken_in_since is not None)
+    register = await store.store(register.with_entry(entry))
+    await connection.execute(
+        insert(AuditChainRow).values(
+            number=number, sequence=0, mac=start, end_mac=writer.keys.end(number, 0, start)
+        )
+    )
+    return Chain(number, 0, start, register.revision)
+
+
+async def _after_loss(
+    connection: AsyncConnection, writer: AuditWriter, register: Register, lost: Chain
+) -> Register:
+    """Return the register with what became of the chain, unless that was the service's own doing."""
+    entry = register.chains.get(lost.number)
+    if entry is None and register.revision > lost.revision:
+        return register  # it was empty for longer than lines are kept, and retention has ended it
+    statement = select(AuditChainRow.sequence, AuditChainRow.mac, AuditChainRow.end_mac).where(
+        AuditChainRow.number == lost.number
+    )
+    row = (await connection.execute(statement)).one_or_none()
+    if (
+        row is not None
+        and row.sequence > lost.sequence
+        and writer.keys.end(lost.number, row.sequence, row.mac) == row.end_mac
+    ):
+        return register  # what seemed undone was committed after all
+    _log.error("audit_log_was_altered", chain=lost.number, sequence=lost.sequence)
+    fault = Fault(
+        FaultKind.ROLLED_BACK,
+        lost.number,
+        writer.writer_id,
+        None if row is None else row.sequence,
+        lost.sequence,
+    )
+    register = register.noting([fault], writer.clock.now())
+    if entry is None:
+        return register
+    return register.with_entry(replace(entry, seen=max(entry.seen, lost.sequence)))

@@ -1,0 +1,146 @@
+"""The repository of the audit log."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import datetime
+
+from sqlalchemy import ColumnElement, delete, select
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from keybearer.base.ids import OrganizationId
+from keybearer.store.audit import AUDIT_ROWS, AuditFilter, AuditRecord
+from keybearer.store.audit_chain.retention import cut_lines, look_through
+from keybearer.store.audit_chain.taking_in import TakenIn, take_in
+from keybearer.store.audit_chain.writing import AuditWriter, Chain, ChainLostError, append, begin_chain
+from keybearer.store.columns import select_record
+from keybearer.store.revisions import Changes
+from keybearer.store.tables.audit import AuditLogRow
+from keybearer.store.tables.identities import OrganizationRow
+
+__all__ = ["AuditLog"]
+
+_RECORDS = select_record(AuditLogRow, AuditRecord)
+
+
+class AuditLog:
+    """Lines that are added are stored when the unit is about to commit: a chain is held no longer than that.
+
+    Without a writer, in a database that nobody has unlocked, lines are of no chain.
+    """
+
+    def __init__(self, connection: AsyncConnection, changes: Changes, writer: AuditWriter | None) -> None:
+        self._connection = connection
+        self._changes = changes
+        self._writer = writer
+        self._added: list[AuditRecord] = []
+        self._chain: Chain | None = None
+        self._longer: Chain | None = None
+
+    async def add(self, records: Iterable[AuditRecord]) -> None:
+        """Have these lines stored. What nobody knows the organization of goes to the oldest one."""
+        rows = list(records)
+        if any(row.organization_id is None for row in rows):
+            oldest = await self._oldest_organization()
+            rows = [replace(row, organization_id=row.organization_id or oldest) for row in rows]
+        self._added += rows
+        self._changes.audit_lines += len(rows)
+
+    async def store(self) -> None:
+        """Store what was added. The unit commits, or is undone, next; `settle` is told which of the two."""
+        added, self._added = self._added, []
+        if not added:
+            return
+        if self._writer is None:
+            rows = [AUDIT_ROWS.row(record, None, None, None) for record in added]
+            await AUDIT_ROWS.insert(self._connection, rows)
+            return
+        self._chain = self._writer.take()
+        if self._chain is not None:
+            try:
+                self._longer = await append(self._connection, self._writer, self._chain, added)
+            except ChainLostError:
+                pass
+            else:
+                return
+        begun = await begin_chain(self._connection, self._writer, lost=self._chain)
+        self._longer = await append(self._connection, self._writer, begun, added)
+
+    async def begin_chain(self, lost: Chain | None = None) -> None:
+        """Register a chain that this process has at hand once the unit is committed."""
+        self._chain = lost
+        if self._writer is not None:
+            self._longer = await begin_chain(self._connection, self._writer, lost)
+
+    def settle(self, *, committed: bool | None) -> None:
+        """Give the chain back as the end of the unit leaves it; None where nobody knows, which gives it up."""
+        chain = {True: self._longer, False: self._chain, None: None}[committed]
+        self._chain = self._longer = None
+        if chain is not None and self._writer is not None:
+            self._writer.give_back(chain)
+
+    async def stored(self, record_ids: Iterable[str]) -> set[str]:
+        """Return which of these lines are there."""
+        statement = select(AuditLogRow.id).where(AuditLogRow.id.in_(list(record_ids)))
+        return set((await self._connection.execute(statement)).scalars())
+
+    async def listed(self, wanted: AuditFilter, *, offset: int, limit: int) -> list[AuditRecord]:
+        """Return the lines that are wanted, the latest first."""
+        statement = (
+            _RECORDS.where(*_conditions(wanted))
+            .order_by(AuditLogRow.created_at.desc(), AuditLogRow.id)
+            .offset(offset)
+            .limit(limit)
+        )
+        return [AuditRecord(*row) for row in await self._connection.execute(statement)]
+
+    async def prune(self, before: datetime, *, limit: int) -> int:
+        """Remove up to `limit` lines older than the instant, and return how many; 0 when none is left.
+
+        Of a chain its beginning is cut, up to the first line that is younger; the register says so.
+        """
+        if self._writer is not None:
+            return await cut_lines(self._connection, self._writer, before, limit)
+        oldest = (
+            select(AuditLogRow.id)
+            .where(AuditLogRow.created_at < before)
+            .order_by(AuditLogRow.created_at)
+            .limit(limit)
+        )
+        return (
+            await self._connection.execute(delete(AuditLogRow).where(AuditLogRow.id.in_(oldest)))
+        ).rowcount
+
+    async def take_in(self, place: TakenIn | None, *, limit: int) -> TakenIn | None:
+        """Chain up to `limit` lines from before the chains behind this place; None when there is none."""
+        if self._writer is None:
+            return None
+        return await take_in(self._connection, self._writer, place, limit)
+
+    async def look_through(self, before: datetime) -> None:
+        """Note in the register how far chains came, and end those whose lines are all older and were cut."""
+        if self._writer is not None:
+            await look_through(self._connection, self._writer, before)
+
+    async def _oldest_organization(self) -> OrganizationId | None:
+        statement = select(OrganizationRow.id).order_by(OrganizationRow.created_at, OrganizationRow.id)
+        found = (await self._connection.execute(statement.limit(1))).scalar_one_or_none()
+        return None if found is None else OrganizationId(found)
+
+
+def _conditions(wanted: AuditFilter) -> list[ColumnElement[bool]]:
+    conditions = [AuditLogRow.organization_id == wanted.organization_id]
+    if wanted.project_id is not None:
+        conditions.append(AuditLogRow.project_id == wanted.project_id)
+    if wanted.event_types:
+        conditions.append(AuditLogRow.event_type.in_(wanted.event_types))
+    if wanted.actor_id is not None:
+        conditions.append(AuditLogRow.actor_id == wanted.actor_id)
+    if wanted.actor_kind is not None:
+        conditions.append(AuditLogRow.actor_kind == wanted.actor_kind)
+    if wanted.start is not None:
+        conditions.append(AuditLogRow.created_at >= wanted.start)
+    if wanted.end is not None:
+        conditions.append(AuditLogRow.created_at <= wanted.end)
+    return conditions
