@@ -32,7 +32,7 @@ from keybearer.server.answers import json_response
 from keybearer.server.refusal_audit import record_refusal
 from keybearer.server.request_scope import request_id_of
 from keybearer.store.failures import BusyError, TooSlowError, UnavailableError, UnstorableTextError
-from keybearer.store.sealing.envelope import UnsealError
+from keybearer.store.sealing.envelope import AlteredDatabaseError, UnsealError
 from keybearer.wire.errors import ErrorBody, ValidationIssue
 
 __all__ = ["BadRequestError", "add_error_handlers", "answer_to"]
@@ -71,6 +71,10 @@ _MAX_KINDS = 5
 _OURS = f"{Path(__file__).parent.parent}{os.sep}"
 _UNFORESEEN = "Something went wrong"
 _PLACES = frozenset({"body", "query", "path"})
+_ALTERED = (
+    "What is stored was changed by other hands than the service's, so nothing of it is read; "
+    "restore a backup, and see the service's log for what was changed"
+)
 _UNOPENED = "A stored value can't be opened: the database is damaged, or of another service"
 
 # Messages of pydantic that repeat a piece of the input.
@@ -133,6 +137,13 @@ async def _unopened(request: Request, error: Exception) -> Response:
     return _answer(request, 400, "CryptographyError", _UNOPENED)
 
 
+async def _altered(request: Request, error: Exception) -> Response:
+    _log_failure(request, error)
+    # The text names ids alone.
+    _log.error("database_altered", request_id=request_id_of(request.scope), reason=str(error))
+    return _answer(request, 400, "CryptographyError", _ALTERED)
+
+
 async def _unforeseen(request: Request, error: Exception) -> Response:
     _log_failure(request, error)
     return _answer(request, 500, "InternalServerError", _UNFORESEEN)
@@ -142,6 +153,7 @@ _HANDLERS: Mapping[type[Exception], Callable[[Request, Exception], Awaitable[Res
     **dict.fromkeys(_TABLE, _refused),
     RequestValidationError: _malformed,
     HTTPException: _http,
+    AlteredDatabaseError: _altered,
     UnsealError: _unopened,
     Exception: _unforeseen,
 }

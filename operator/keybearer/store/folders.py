@@ -8,10 +8,13 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import ColumnElement, Select, bindparam, delete, exists, func, insert, or_, select, update
+from sqlalchemy import Row as Result
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from keybearer.base.ids import EnvironmentSlug, FolderPath, OrganizationId, ProjectId
 from keybearer.store.columns import select_record
+from keybearer.store.folder_seals import FolderSeals
+from keybearer.store.place_seals import PlaceSeals, folders_where
 from keybearer.store.records import Folder
 from keybearer.store.revisions import NOTED_MAX, ChangeKind, Changes, ListChange
 from keybearer.store.tables.imports import SecretImportRow
@@ -63,25 +66,39 @@ _ORGANIZATION = (
 class Folders:
     """Repository of folders."""
 
-    def __init__(self, connection: AsyncConnection, changes: Changes) -> None:
+    def __init__(
+        self, connection: AsyncConnection, places: PlaceSeals, seals: FolderSeals, changes: Changes
+    ) -> None:
         self._connection = connection
+        self._places = places
+        self._seals = seals
         self._changes = changes
 
     async def add(self, folder: Folder) -> None:
         """Store a new folder."""
-        await self._connection.execute(insert(FolderRow).values(asdict(folder)))
+        project_id = await self._project_of(folder)
+        seal = await self._seals.first(project_id, folder.id)
+        await self._connection.execute(insert(FolderRow).values({**asdict(folder), "seal": seal}))
+        await self._places.change(project_id, (), await self._places.rows_where(FolderRow.id == folder.id))
 
     async def at(
         self, project_id: ProjectId, environment: EnvironmentSlug, path: FolderPath
     ) -> Folder | None:
-        """Return the folder at the path, or None where environment or folder don't exist."""
+        """Return the folder at the path, or None where environment or folder don't exist.
+
+        Raises:
+            AlteredDatabaseError: it was removed, moved or renamed by other hands.
+        """
         statement = _FOLDERS.join(EnvironmentRow, EnvironmentRow.id == FolderRow.environment_id).where(
             EnvironmentRow.project_id == project_id,
             EnvironmentRow.slug == environment,
             FolderRow.path == path,
         )
         row = (await self._connection.execute(statement)).one_or_none()
-        return None if row is None else Folder(*row)
+        if row is None:
+            await self._places.require_absent(project_id, environment, path)
+            return None
+        return Folder(*row)
 
     async def of_paths(self, environment_id: str, paths: Iterable[FolderPath]) -> dict[str, Folder]:
         """Return those of the paths that exist, by path."""
@@ -119,6 +136,7 @@ class Folders:
     async def rename(self, old: Folder, new: Folder) -> None:
         """Store the folder's new name and path, and move the paths of all under it."""
         await self._note_lists(ChangeKind.DELETED, old)
+        before = await self._within(old)
         await self._connection.execute(
             update(FolderRow)
             .where(FolderRow.environment_id == old.environment_id, _BENEATH)
@@ -136,6 +154,7 @@ class Folders:
                 updated_at=new.updated_at,
             )
         )
+        await self._places.change(await self._project_of(new), before, await self._within(new))
         await self._note_lists(ChangeKind.CREATED, new)
 
     async def mark_modified(self, folder_ids: Iterable[str], now: datetime) -> None:
@@ -149,7 +168,18 @@ class Folders:
         folder = await self.get(folder_id)
         if folder is not None:
             await self._note_lists(ChangeKind.DELETED, folder)
+            await self._places.change(await self._project_of(folder), await self._within(folder), ())
         await self._connection.execute(delete(FolderRow).where(FolderRow.id == folder_id))
+
+    async def _within(self, folder: Folder) -> list[Result[*tuple[Any, ...]]]:
+        """Return the folder and all under it, as they are marked."""
+        statement = folders_where(_IN_ENVIRONMENT, WITHIN_SUBTREE)
+        place = {"environment": folder.environment_id, **subtree(folder.path)}
+        return list((await self._connection.execute(statement, place)).all())
+
+    async def _project_of(self, folder: Folder) -> ProjectId:
+        statement = select(EnvironmentRow.project_id).where(EnvironmentRow.id == folder.environment_id)
+        return ProjectId((await self._connection.execute(statement)).scalar_one())
 
     async def _note_lists(self, kind: ChangeKind, folder: Folder) -> None:
         """Note what lists of the folder, and of all under it, gain or lose; the organization where it is much."""

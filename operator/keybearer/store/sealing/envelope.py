@@ -3,10 +3,14 @@
 Layout: format (1 byte) | key id (16) | key version (4, big endian) | nonce (12) | ciphertext and tag.
 The header is authenticated together with the identity of the record that holds the envelope, so that an
 envelope moved to another row, or renamed to another key, doesn't open.
+
+Format 2 says more than format 1: a secret is bound to its name and folder too, and a data key that is wrapped so has
+everything of its project under marks (`tally`). As the header is authenticated, nobody turns one into the other.
 """
 
 from __future__ import annotations
 
+import hmac
 import secrets
 import struct
 from dataclasses import dataclass, field
@@ -19,7 +23,10 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from keybearer.base.errors import KeybearerError
 
 __all__ = [
+    "BARE",
+    "BOUND",
     "KEY_BYTES",
+    "AlteredDatabaseError",
     "Ciphertext",
     "KeyName",
     "Plaintext",
@@ -27,6 +34,7 @@ __all__ = [
     "UnsealError",
     "WrappedKey",
     "associate",
+    "format_of",
     "key_id_of",
     "key_name",
     "key_name_of",
@@ -40,7 +48,10 @@ Ciphertext = NewType("Ciphertext", bytes)
 WrappedKey = NewType("WrappedKey", bytes)
 
 KEY_BYTES = 32
-_FORMAT = 1
+BARE, BOUND = 1, 2
+"""Formats: of what earlier versions sealed, and of what is bound to its place as well."""
+_FORMATS = frozenset({BARE, BOUND})
+_MARKS = b"keybearer marks of rows"
 _VERSION = struct.Struct(">I")
 _HEADER_BYTES = 21
 _NONCE_BYTES = 12
@@ -49,6 +60,10 @@ _TAG_BYTES = 16
 
 class UnsealError(KeybearerError):
     """A sealed text doesn't open: another key, another record, or damaged bytes."""
+
+
+class AlteredDatabaseError(UnsealError):
+    """Rows were edited, moved, put back or removed by other hands than the service's; nothing is read of them."""
 
 
 def key_name(key_id: UUID, version: int) -> KeyName:
@@ -82,9 +97,14 @@ def key_name_of(envelope: bytes) -> KeyName:
     """
     if len(envelope) < _HEADER_BYTES + _NONCE_BYTES + _TAG_BYTES:
         raise UnsealError("a sealed text is shorter than its header; the database is damaged")
-    if envelope[0] != _FORMAT:
+    if envelope[0] not in _FORMATS:
         raise UnsealError(f"a sealed text has the unknown format {envelope[0]}; a newer version wrote it")
     return KeyName(envelope[1:_HEADER_BYTES])
+
+
+def format_of(envelope: bytes) -> int:
+    """Return the format of an envelope, whose first byte it is."""
+    return envelope[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,23 +112,38 @@ class SealingKey:
     """One AES-256 key that is ready for use.
 
     Nonces are random: a key may seal 2**32 texts before it should be rotated (NIST SP 800-38D section 8.3).
+
+    Attributes:
+        name: that its envelopes name it by.
+        is_strict: of a data key, that its project's secrets and folders are under marks, and that it opens secrets
+            in the format `BOUND` only.
     """
 
     name: KeyName
     _material: bytes = field(repr=False)
+    is_strict: bool = False
     _cipher: AESGCM = field(init=False, repr=False, compare=False)
+    _marking: bytes = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_cipher", AESGCM(self._material))
+        object.__setattr__(self, "_marking", hmac.digest(self._material, _MARKS, "sha256"))
 
     @property
     def material(self) -> bytes:
         """The raw key, for wrapping it under another."""
         return self._material
 
-    def seal(self, plaintext: Plaintext, identity: bytes) -> Ciphertext:
+    def mark(self, text: bytes) -> int:
+        """Return what stands for a text in a sum of marks, 256 bits that nobody foretells without this key.
+
+        HMAC-SHA-256 with a key that is derived from this one and used for nothing else.
+        """
+        return int.from_bytes(hmac.digest(self._marking, text, "sha256"))
+
+    def seal(self, plaintext: Plaintext, identity: bytes, form: int = BARE) -> Ciphertext:
         """Return an envelope that only opens with this key and for the same identity (see `associate`)."""
-        header = bytes([_FORMAT]) + self.name
+        header = bytes([form]) + self.name
         nonce = secrets.token_bytes(_NONCE_BYTES)
         return Ciphertext(header + nonce + self._cipher.encrypt(nonce, plaintext, header + identity))
 
@@ -130,7 +165,7 @@ class SealingKey:
 
     def wrap(self, key: SealingKey, identity: bytes) -> WrappedKey:
         """Return the other key sealed under this one."""
-        return WrappedKey(self.seal(Plaintext(key.material), identity))
+        return WrappedKey(self.seal(Plaintext(key.material), identity, BOUND if key.is_strict else BARE))
 
     def unwrap(self, wrapped: WrappedKey, name: KeyName, identity: bytes) -> SealingKey:
         """Return the key of that name which this one wrapped.
@@ -138,4 +173,4 @@ class SealingKey:
         Raises:
             UnsealError: another key wrapped it, or it was wrapped for another record.
         """
-        return SealingKey(name, self.open(Ciphertext(wrapped), identity))
+        return SealingKey(name, self.open(Ciphertext(wrapped), identity), format_of(wrapped) == BOUND)

@@ -1,0 +1,122 @@
+"""Whether the secrets that a reading found are those that the service stored, all of them and at their newest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from sqlalchemy import Row as Result
+from sqlalchemy import Select
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from keybearer.base.ids import EnvironmentSlug, FolderPath, ProjectId
+from keybearer.store.failures import RaceError
+from keybearer.store.folder_seals import FolderSeals, JudgedFolder
+from keybearer.store.place_seals import PlaceSeals
+from keybearer.store.secret_places import Location
+from keybearer.store.secret_statements import folders_at, folders_with_ids
+
+__all__ = ["Judgement"]
+
+_Row = Result[*tuple[Any, ...]]
+
+
+class Judgement:
+    """Judges the rows of one reading: of whole folders, or of some of their secrets."""
+
+    def __init__(self, connection: AsyncConnection, places: PlaceSeals, seals: FolderSeals) -> None:
+        self._connection = connection
+        self._places = places
+        self._seals = seals
+        self._folders: dict[str, JudgedFolder] = {}
+        self._is_whole = False
+        self._is_met = False
+        self._altered: JudgedFolder | None = None
+
+    async def whole(self, folders: Sequence[_Row]) -> None:
+        """Judge all shared secrets of these folders, rows of `PLACED`.
+
+        Raises:
+            AlteredDatabaseError: a folder isn't where the service put it.
+        """
+        self._folders = await self._seals.opened(folders)
+        self._is_whole = True
+
+    async def some(self, rows: Sequence[_Row], folders: Sequence[_Row] = ()) -> None:
+        """Judge these rows of secrets, and whatever else is asked about these folders.
+
+        Raises:
+            AlteredDatabaseError: a folder isn't where the service put it, or doesn't hold what it put there.
+        """
+        self._folders |= await self._seals.opened(folders)
+        missing = {row.folder_id: None for row in rows if row.folder_id not in self._folders}
+        self._folders |= await self._seals.opened(await self._read(folders_with_ids(missing)))
+        for personal in (False, True):
+            wanted = dict.fromkeys(row.folder_id for row in rows if bool(row.owner) is personal)
+            judged = [self._folders[folder_id] for folder_id in wanted if folder_id in self._folders]
+            await self._seals.look_through(judged, personal=personal)
+
+    def see(self, row: _Row) -> None:
+        """Take a row into account; `require` tells what is wrong."""
+        folder = self._folders.get(row.folder_id)
+        if folder is None:
+            self._is_met = True
+        elif self._is_whole:
+            folder.add(row)
+        elif not folder.holds(row):
+            self._altered = folder
+
+    async def require(self) -> None:
+        """Let pass what was seen: in whole folders all that they hold, and no others.
+
+        Raises:
+            AlteredDatabaseError: a row isn't as the service stored it, or one is missing.
+        """
+        if self._is_met:
+            raise RaceError("a folder was changed at the same moment; try again")
+        if self._is_whole:
+            self._altered = next((folder for folder in self._folders.values() if not folder.is_whole), None)
+        if self._altered is not None:
+            raise await self._seals.altered(self._altered)
+
+    async def require_missing(self, project_id: ProjectId, locations: Iterable[Location], owner: str) -> None:
+        """Let pass that nothing was found at these places.
+
+        Raises:
+            AlteredDatabaseError: there is something that was removed, renamed or moved by other hands.
+        """
+        keys: dict[tuple[EnvironmentSlug, FolderPath], list[str]] = {}
+        for location in locations:
+            keys.setdefault((location.environment, location.path), []).append(location.key)
+        rows = await self._read(folders_at(project_id, keys))
+        judged = await self._seals.opened(rows)
+        await self._seals.look_through(judged.values(), personal=bool(owner))
+        there = {(row.place_environment, row.place_path): judged[row.place_id] for row in rows}
+        for (environment, path), named in keys.items():
+            folder = there.get((environment, path))
+            if folder is None:
+                await self._places.require_absent(project_id, environment, path)
+            elif not all(folder.lacks(key, owner) for key in named):
+                raise await self._seals.altered(folder)
+
+    async def require_missing_in(self, folder_ids: Iterable[str], key: str) -> None:
+        """Let pass that these folders, of those that exist, hold no shared secret of that key.
+
+        Raises:
+            AlteredDatabaseError: one does.
+        """
+        judged = await self._seals.opened(await self._read(folders_with_ids(folder_ids)))
+        await self._seals.look_through(judged.values(), personal=False)
+        for folder in judged.values():
+            if not folder.lacks(key, ""):
+                raise await self._seals.altered(folder)
+
+    async def read_folders(self, folder_ids: Iterable[str]) -> list[_Row]:
+        """Return the folders of these ids as they are judged."""
+        return await self._read(folders_with_ids(folder_ids))
+
+    async def _read(self, statements: Iterable[Select[*tuple[Any, ...]]]) -> list[_Row]:
+        found: list[_Row] = []
+        for statement in statements:
+            found.extend((await self._connection.execute(statement)).all())
+        return found
