@@ -33,13 +33,14 @@ from keybearer.store.sealing.envelope import (
 )
 from keybearer.store.sealing.known_sets import KnownFolder, KnownPlaces, shortened
 from keybearer.store.sealing.tally import FolderTallies, Tally
-from keybearer.store.secret_marks import Head, MarkedRow, heads_where, mark_of, marks_of
+from keybearer.store.secret_marks import KEY, OWNER, Head, heads_where, marks_of, marks_of_listed
 from keybearer.store.tables.projects import FolderRow
 from keybearer.store.tables.secrets import SecretRow
 
 __all__ = ["FolderSeals", "JudgedFolder"]
 
 _CHUNK = 400
+_Row = Result[*tuple[Any, ...]]
 
 
 class JudgedFolder:
@@ -55,22 +56,26 @@ class JudgedFolder:
         self._count = 0
         self._total = 0
 
-    def add(self, row: MarkedRow) -> None:
-        """Take a row into the sum of what was read."""
+    def add(self, rows: Sequence[_Row]) -> None:
+        """Take rows that begin with `LISTED_COLUMNS` into the sum of what was read."""
         if self.known is not None:
-            self._count += 1
-            self._total ^= mark_of(self.known.key, row)
+            self._count += len(rows)
+            for mark in marks_of_listed(self.known.key, rows):
+                self._total ^= mark
 
     @property
     def is_whole(self) -> bool:
         """Whether the rows that were added are the shared secrets of the folder, all of them and no others."""
         return self.known is None or Tally(self._count, self._total) == self.known.tallies.shared
 
-    def holds(self, row: MarkedRow) -> bool:
-        """Return whether the row is one that was found when the folder was looked through."""
+    def holds(self, rows: Sequence[_Row]) -> bool:
+        """Return whether these rows are such that were found when the folder was looked through."""
         if self.known is None:
             return True
-        return self._mark(row.key, row.owner) == shortened(mark_of(self.known.key, row))
+        marks = marks_of_listed(self.known.key, rows)
+        return all(
+            self._mark(row[KEY], row[OWNER]) == shortened(mark) for row, mark in zip(rows, marks, strict=True)
+        )
 
     def lacks(self, key: str, owner: str) -> bool:
         """Return whether there is no such secret."""
@@ -260,15 +265,15 @@ def _changed(known: KnownFolder, gone: Sequence[Head], new: Sequence[Head]) -> K
     sums = {False: known.tallies.shared, True: known.tallies.personal}
     shared = None if known.shared is None else dict(known.shared)
     personal = None if known.personal is None else dict(known.personal)
-    for head in gone:
-        mark, is_personal = mark_of(known.key, head), bool(head.owner)
+    for head, mark in zip(gone, marks_of(known.key, gone), strict=True):
+        is_personal = bool(head.owner)
         sums[is_personal] = sums[is_personal].changed((mark,), ())
         if is_personal and personal is not None:
             personal.pop((head.key, head.owner), None)
         elif not is_personal and shared is not None:
             shared.pop(head.key, None)
-    for head in new:
-        mark, is_personal = mark_of(known.key, head), bool(head.owner)
+    for head, mark in zip(new, marks_of(known.key, new), strict=True):
+        is_personal = bool(head.owner)
         sums[is_personal] = sums[is_personal].changed((), (mark,))
         if is_personal and personal is not None:
             personal[head.key, head.owner] = shortened(mark)

@@ -112,7 +112,11 @@ class PlaceSeals:
         """
         places = await self.envelope(project_id)
         known = await self.known(project_id, places)
-        if known is not None and (environment, path) in known.paths:
+        if known is None:
+            return
+        if any(
+            (each, path) in known.paths for each, slug in known.environments.items() if slug == environment
+        ):
             raise await self._altered(project_id, places)
 
     async def require_unbound(self, project_ids: Iterable[str]) -> None:
@@ -171,14 +175,21 @@ class PlaceSeals:
             return
         if row.places is None and not await self._keys.is_strict(project_id):
             return  # the conversion looks through all of them at its end
+        known = None
         if row.places is None:
             key, tally = await self._keys.active(project_id), PlaceTally()
         else:
-            key, tally = await self._opened(project_id, row.places)
-        changed = tally.places.changed(
-            [_mark_of_row(key, each) for each in gone], [_mark_of_row(key, each) for each in new]
-        )
-        await self._store(project_id, key, PlaceTally(changed, tally.is_bound))
+            known = self._keys.known.places.get(project_id, row.places)
+            if known is None:
+                key, tally = await self._opened(project_id, row.places)
+            else:
+                key, tally = known.key, known.tally
+        changed = tally.places.changed(_marks_of(key, gone), _marks_of(key, new))
+        after = PlaceTally(changed, tally.is_bound)
+        envelope = await self._store(project_id, key, after)
+        carried = None if known is None else _carried(known, after, gone, new)
+        if carried is not None:
+            self._keys.known.places.put(project_id, envelope, carried)
 
     async def rows_where(self, *conditions: Any) -> list[Result[*tuple[Any, ...]]]:  # noqa: ANN401 - conditions
         """Return the folders that the conditions find, as `change` takes them."""
@@ -190,7 +201,7 @@ class PlaceSeals:
 
     async def seal_all(self, project_id: ProjectId, key: SealingKey, *, is_bound: bool) -> None:
         """Take all places as they are into a sum of this key: for a project that wasn't under marks before."""
-        tally = Tally.of(_mark_of_row(key, row) for row in await self._rows(project_id))
+        tally = Tally.of(_marks_of(key, await self._rows(project_id)))
         await self._store(project_id, key, PlaceTally(tally, is_bound))
 
     async def reseal(self, project_id: ProjectId, key: SealingKey, *, is_bound: bool) -> None:
@@ -204,9 +215,7 @@ class PlaceSeals:
             return
         former, tally = await self._opened(project_id, envelope)
         rows = await self._rows(project_id)
-        changed = tally.places.changed(
-            [_mark_of_row(former, row) for row in rows], [_mark_of_row(key, row) for row in rows]
-        )
+        changed = tally.places.changed(_marks_of(former, rows), _marks_of(key, rows))
         await self._store(project_id, key, PlaceTally(changed, is_bound))
 
     async def _looked_through(self, project_id: ProjectId, places: bytes | None) -> KnownPlaces:
@@ -215,7 +224,7 @@ class PlaceSeals:
         else:
             key, tally = await self._opened(project_id, places)
         rows = await self._rows(project_id)
-        if Tally.of(_mark_of_row(key, row) for row in rows) != tally.places:
+        if Tally.of(_marks_of(key, rows)) != tally.places:
             raise await self._altered(project_id, places)
         folders = [row for row in rows if _is_folder(row)]
         return KnownPlaces(
@@ -223,7 +232,7 @@ class PlaceSeals:
             tally,
             {row.place_id: _says(row) for row in folders},
             {row.id: row.slug for row in rows if not _is_folder(row)},
-            frozenset((row.place_environment, row.place_path) for row in folders),
+            {(row.environment_id, row.place_path) for row in folders},
         )
 
     async def _rows(self, project_id: ProjectId) -> list[Result[*tuple[Any, ...]]]:
@@ -246,11 +255,12 @@ class PlaceSeals:
             raise AlteredDatabaseError(f"the seal of project {project_id} was edited") from error
         return key, PlaceTally.unpacked(content)
 
-    async def _store(self, project_id: str, key: SealingKey, tally: PlaceTally) -> None:
+    async def _store(self, project_id: str, key: SealingKey, tally: PlaceTally) -> bytes:
         envelope = key.seal(Plaintext(tally.packed()), _identity(project_id))
         await self._connection.execute(
             update(ProjectRow).where(ProjectRow.id == project_id).values(places=envelope)
         )
+        return envelope
 
     async def _altered(self, project_id: str, places: bytes | None) -> Exception:
         """Return what is wrong: rows that don't fit, unless another writer was just at it."""
@@ -259,6 +269,37 @@ class PlaceSeals:
         return AlteredDatabaseError(
             f"environments or folders of project {project_id} were changed by other hands than the service's"
         )
+
+
+def _carried(
+    known: KnownPlaces,
+    tally: PlaceTally,
+    gone: Sequence[Result[*tuple[Any, ...]]],
+    new: Sequence[Result[*tuple[Any, ...]]],
+) -> KnownPlaces | None:
+    """Return the places after a change; None where a row isn't as it was known, or is known already.
+
+    The former ones stay as they are, for those who read by them at this moment.
+    """
+    folders, environments, paths = dict(known.folders), dict(known.environments), set(known.paths)
+    for row in gone:
+        if not _is_folder(row):
+            if environments.pop(row.id, None) != row.slug:
+                return None
+            continue
+        if folders.pop(row.place_id, None) != _says(row):
+            return None
+        paths.discard((row.environment_id, row.place_path))
+    for row in new:
+        if not _is_folder(row):
+            if environments.setdefault(row.id, row.slug) != row.slug:
+                return None
+            continue
+        if row.place_id in folders:
+            return None
+        folders[row.place_id] = _says(row)
+        paths.add((row.environment_id, row.place_path))
+    return KnownPlaces(known.key, tally, folders, environments, paths)
 
 
 def _identity(project_id: str) -> bytes:
@@ -273,17 +314,19 @@ def _says(row: Result[*tuple[Any, ...]]) -> KnownPlace:
     return KnownPlace(row.environment_id, row.parent_id, bool(row.is_reserved), row.name, row.place_path)
 
 
-def _mark_of_row(key: SealingKey, row: Result[*tuple[Any, ...]]) -> int:
+def _marks_of(key: SealingKey, rows: Iterable[Result[*tuple[Any, ...]]]) -> list[int]:
+    return key.marks(map(_marked, rows))
+
+
+def _marked(row: Result[*tuple[Any, ...]]) -> bytes:
     if not _is_folder(row):
-        return key.mark(associate("environment", row.id, row.project_id, row.slug))
-    return key.mark(
-        associate(
-            "folder",
-            row.place_id,
-            row.environment_id,
-            row.parent_id or "",
-            row.is_reserved,
-            row.name,
-            row.place_path,
-        )
+        return associate("environment", row.id, row.project_id, row.slug)
+    return associate(
+        "folder",
+        row.place_id,
+        row.environment_id,
+        row.parent_id or "",
+        row.is_reserved,
+        row.name,
+        row.place_path,
     )

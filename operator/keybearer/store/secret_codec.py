@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import orjson
 
@@ -27,8 +27,7 @@ _NOTHING = SecretDetails()
 _VALUE, _DETAILS = "secret value", "secret details"
 
 
-@dataclass(frozen=True, slots=True)
-class Sealed:
+class Sealed(NamedTuple):
     """The record that an envelope belongs to: a secret at one version, under the name and in the folder of then."""
 
     project_id: str
@@ -41,7 +40,13 @@ class Sealed:
         """Return the associated data of one of its envelopes."""
         if form == BARE:
             return associate(purpose, self.project_id, self.secret_id, self.version)
-        return associate(purpose, self.project_id, self.secret_id, self.version, self.folder_id, self.key)
+        project_id, secret_id, number, folder_id, key = self
+        version = str(number)
+        # What `associate` makes of them, in one go: a list opens thousands.
+        return (
+            f"{len(purpose)}:{purpose},{len(project_id)}:{project_id},{len(secret_id)}:{secret_id},"
+            f"{len(version)}:{version},{len(folder_id)}:{folder_id},{len(key)}:{key}"
+        ).encode()
 
 
 def reseal(

@@ -13,6 +13,7 @@ from keybearer.base.ids import EnvironmentSlug, FolderPath, ProjectId
 from keybearer.store.failures import RaceError
 from keybearer.store.folder_seals import FolderSeals, JudgedFolder
 from keybearer.store.place_seals import PlaceSeals
+from keybearer.store.secret_marks import FOLDER_ID
 from keybearer.store.secret_places import Location
 from keybearer.store.secret_statements import folders_at, folders_with_ids
 
@@ -56,15 +57,19 @@ class Judgement:
             judged = [self._folders[folder_id] for folder_id in wanted if folder_id in self._folders]
             await self._seals.look_through(judged, personal=personal)
 
-    def see(self, row: _Row) -> None:
-        """Take a row into account; `require` tells what is wrong."""
-        folder = self._folders.get(row.folder_id)
-        if folder is None:
-            self._is_met = True
-        elif self._is_whole:
-            folder.add(row)
-        elif not folder.holds(row):
-            self._altered = folder
+    def see(self, rows: Sequence[_Row]) -> None:
+        """Take rows that begin with `LISTED_COLUMNS` into account; `require` tells what is wrong."""
+        of_folder: dict[str, list[_Row]] = {}
+        for row in rows:
+            of_folder.setdefault(row[FOLDER_ID], []).append(row)
+        for folder_id, some in of_folder.items():
+            folder = self._folders.get(folder_id)
+            if folder is None:
+                self._is_met = True
+            elif self._is_whole:
+                folder.add(some)
+            elif not folder.holds(some):
+                self._altered = folder
 
     async def require(self) -> None:
         """Let pass what was seen: in whole folders all that they hold, and no others.

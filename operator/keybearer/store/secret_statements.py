@@ -25,7 +25,7 @@ from keybearer.store.columns import select_record
 from keybearer.store.folders import WITHIN_SUBTREE
 from keybearer.store.place_seals import PLACED, folders_where
 from keybearer.store.records import Tag
-from keybearer.store.secret_marks import HEADS
+from keybearer.store.secret_marks import HEADS, LISTED_COLUMNS
 from keybearer.store.secret_places import Location
 from keybearer.store.tables.projects import EnvironmentRow, FolderRow, ProjectRow, TagRow
 from keybearer.store.tables.secrets import SecretRow, SecretTagRow, SecretVersionRow
@@ -61,20 +61,7 @@ CHUNK = 200
 _NAMES_MAX = 2_000  # keys in one statement, however many places they are in
 
 _COLUMNS = (
-    SecretRow.id,
-    SecretRow.project_id,
-    SecretRow.folder_id,
-    EnvironmentRow.slug.label("environment"),
-    FolderRow.path,
-    SecretRow.key,
-    SecretRow.owner,
-    SecretRow.version,
-    SecretRow.value,
-    SecretRow.details,
-    SecretRow.details.is_not(None).label("has_details"),
-    SecretRow.skip_multiline_encoding,
-    SecretRow.created_at,
-    SecretRow.updated_at,
+    *LISTED_COLUMNS,
     # Most projects have no tags, and then nobody looks for those of each secret.
     exists(select(TagRow.id).where(TagRow.project_id == SecretRow.project_id)).label("has_tags"),
 )

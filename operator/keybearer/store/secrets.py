@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
+from operator import itemgetter
 from typing import Any
 
 from sqlalchemy import ColumnElement, Select, and_, delete, insert, select, update
@@ -22,7 +23,7 @@ from keybearer.store.records import Secret, Tag
 from keybearer.store.revisions import ChangeKind, Changes, ListChange
 from keybearer.store.sealing.envelope import AlteredDatabaseError, KeyName, SealingKey
 from keybearer.store.secret_judgement import Judgement
-from keybearer.store.secret_marks import Head, head_of, heads_where
+from keybearer.store.secret_marks import DETAILS, HAS_TAGS, PROJECT_ID, VALUE, Head, head_of, heads_where
 from keybearer.store.secret_places import Location
 from keybearer.store.secret_rows import former_of, key_names, moved_row, row_of, secret_of, version_of
 from keybearer.store.secret_statements import (
@@ -56,6 +57,7 @@ LISTED_MAX_BYTES = 64 * 1024 * 1024
 """Sealed bytes of what one request may have opened."""
 
 
+_ENVELOPES = itemgetter(VALUE, DETAILS)
 _Parameters = Mapping[str, str | list[str]]
 
 
@@ -221,7 +223,7 @@ class Secrets:
     async def _versions(self, secret: Secret, statement: Select[*tuple[Any, ...]]) -> list[Secret]:
         of_secret = statement.where(SecretVersionRow.secret_id == secret.id)
         rows = (await self._connection.execute(of_secret)).all()
-        keys = await self._opening(rows, {secret.project_id})
+        keys = await self._opening([(row.value, row.details) for row in rows], {secret.project_id})
         return [former_of(row, keys, secret) for row in rows]
 
     async def insert(self, project_id: ProjectId, secrets: Sequence[Secret]) -> None:
@@ -264,7 +266,7 @@ class Secrets:
         key = await self._keys.active(old.project_id)
         for some in in_chunks(moved, CHUNK):
             rows = (await self._connection.execute(rows_of(SecretRow.id.in_(some), with_values=True))).all()
-            keys = await self._opening(rows, {old.project_id})
+            keys = await self._opening(map(_ENVELOPES, rows), {old.project_id})
             for row in rows:
                 changed = moved_row(keys, key, row, new)
                 await self._connection.execute(
@@ -319,14 +321,14 @@ class Secrets:
         return Judgement(self._connection, self._places, self._seals)
 
     async def _opening(
-        self, rows: Sequence[Result[*tuple[Any, ...]]], project_ids: Iterable[str]
+        self, envelopes: Iterable[tuple[bytes | None, bytes | None]], project_ids: Iterable[str]
     ) -> Mapping[KeyName, SealingKey]:
-        """Return the keys that the envelopes of these rows need.
+        """Return the keys that these envelopes, of a value and of details, need.
 
         Raises:
             AlteredDatabaseError: one was given up.
         """
-        keys = await self._keys.opened(key_names(rows))
+        keys = await self._keys.opened(key_names(envelopes))
         if not all(key.is_strict for key in keys.values()):
             await self._places.require_unbound(project_ids)
         return keys
@@ -426,14 +428,15 @@ class Secrets:
         """Return the secrets of these rows, as `_opened` does, for others to be judged with them."""
         if not rows:
             return []
-        keys = await self._opening(rows, {row.project_id for row in rows})
-        tagged = any(row.has_tags for row in rows)
+        keys = await self._opening(map(_ENVELOPES, rows), {row[PROJECT_ID] for row in rows})
+        tagged = any(row[HAS_TAGS] for row in rows)
         tags = await self._tags(condition, parameters) if tagged else {}
         opened: list[Secret] = []
         async for some in in_slices(rows):
-            for row in some:
-                judgement.see(row)
-                opened.append(secret_of(row, keys, tags.get(row.id, ()), with_values=with_values))
+            judgement.see(some)
+            opened.extend(
+                [secret_of(row, keys, tags.get(row[0], ()), with_values=with_values) for row in some]
+            )
         return opened
 
     async def _tags(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from uuid import uuid4
 
 import pytest
@@ -34,11 +33,11 @@ DETAILS = SecretDetails(comment="cnry-comment")
 others = pytest.mark.parametrize(
     "other",
     [
-        pytest.param(replace(RECORD, project_id="q"), id="another project"),
-        pytest.param(replace(RECORD, secret_id="t"), id="another secret"),
-        pytest.param(replace(RECORD, version=2), id="another version"),
-        pytest.param(replace(RECORD, folder_id="g"), id="another folder"),
-        pytest.param(replace(RECORD, key="B"), id="another key"),
+        pytest.param(RECORD._replace(project_id="q"), id="another project"),
+        pytest.param(RECORD._replace(secret_id="t"), id="another secret"),
+        pytest.param(RECORD._replace(version=2), id="another version"),
+        pytest.param(RECORD._replace(folder_id="g"), id="another folder"),
+        pytest.param(RECORD._replace(key="B"), id="another key"),
     ],
 )
 
@@ -64,11 +63,11 @@ def test_it_is_not_sealed_anew_for_another_record(other: Sealed) -> None:
 
 def test_what_an_earlier_version_sealed_opens_until_it_is_sealed_anew() -> None:
     former = KEY.seal(Plaintext(b"cnry-1"), RECORD.bound("secret value", BARE))
-    assert open_value(KEYS, replace(RECORD, folder_id="", key="B"), former) == "cnry-1"
+    assert open_value(KEYS, RECORD._replace(folder_id="", key="B"), former) == "cnry-1"
     value, _ = reseal(KEYS, KEY, RECORD, former, None)
     assert open_value(KEYS, RECORD, value) == "cnry-1"
     with pytest.raises(UnsealError):
-        open_value(KEYS, replace(RECORD, key="B"), value)
+        open_value(KEYS, RECORD._replace(key="B"), value)
 
 
 def test_a_strict_key_opens_nothing_of_earlier_versions() -> None:

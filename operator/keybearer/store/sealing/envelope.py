@@ -10,9 +10,11 @@ everything of its project under marks (`tally`). As the header is authenticated,
 
 from __future__ import annotations
 
+import hashlib
 import hmac
 import secrets
 import struct
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NewType
 from uuid import UUID
@@ -25,7 +27,9 @@ from keybearer.base.errors import KeybearerError
 __all__ = [
     "BARE",
     "BOUND",
+    "HEADER_BYTES",
     "KEY_BYTES",
+    "MARK_BYTES",
     "AlteredDatabaseError",
     "Ciphertext",
     "KeyName",
@@ -48,12 +52,13 @@ Ciphertext = NewType("Ciphertext", bytes)
 WrappedKey = NewType("WrappedKey", bytes)
 
 KEY_BYTES = 32
+MARK_BYTES = 32
 BARE, BOUND = 1, 2
 """Formats: of what earlier versions sealed, and of what is bound to its place as well."""
 _FORMATS = frozenset({BARE, BOUND})
 _MARKS = b"keybearer marks of rows"
 _VERSION = struct.Struct(">I")
-_HEADER_BYTES = 21
+HEADER_BYTES = 21
 _NONCE_BYTES = 12
 _TAG_BYTES = 16
 
@@ -83,10 +88,8 @@ def new_key_material() -> bytes:
 
 def associate(purpose: str, *parts: str | int) -> bytes:
     """Return associated data that names one record: each part with its length, so none can run together."""
-    text = f"{len(purpose)}:{purpose}"
-    for part in parts:
-        text += f",{len(str(part))}:{part}"
-    return text.encode()
+    texts = [purpose, *map(str, parts)]
+    return ",".join([f"{len(text)}:{text}" for text in texts]).encode()
 
 
 def key_name_of(envelope: bytes) -> KeyName:
@@ -95,11 +98,11 @@ def key_name_of(envelope: bytes) -> KeyName:
     Raises:
         UnsealError: the bytes are no envelope of a known format.
     """
-    if len(envelope) < _HEADER_BYTES + _NONCE_BYTES + _TAG_BYTES:
+    if len(envelope) < HEADER_BYTES + _NONCE_BYTES + _TAG_BYTES:
         raise UnsealError("a sealed text is shorter than its header; the database is damaged")
     if envelope[0] not in _FORMATS:
         raise UnsealError(f"a sealed text has the unknown format {envelope[0]}; a newer version wrote it")
-    return KeyName(envelope[1:_HEADER_BYTES])
+    return KeyName(envelope[1:HEADER_BYTES])
 
 
 def format_of(envelope: bytes) -> int:
@@ -123,23 +126,30 @@ class SealingKey:
     _material: bytes = field(repr=False)
     is_strict: bool = False
     _cipher: AESGCM = field(init=False, repr=False, compare=False)
-    _marking: bytes = field(init=False, repr=False, compare=False)
+    _marking: hashlib.blake2b = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_cipher", AESGCM(self._material))
-        object.__setattr__(self, "_marking", hmac.digest(self._material, _MARKS, "sha256"))
+        derived = hmac.digest(self._material, _MARKS, "sha256")
+        object.__setattr__(self, "_marking", hashlib.blake2b(key=derived, digest_size=MARK_BYTES))
 
     @property
     def material(self) -> bytes:
         """The raw key, for wrapping it under another."""
         return self._material
 
-    def mark(self, text: bytes) -> int:
-        """Return what stands for a text in a sum of marks, 256 bits that nobody foretells without this key.
+    def marks(self, texts: Iterable[bytes]) -> list[int]:
+        """Return what stands for each text in a sum of marks, 256 bits that nobody foretells without this key.
 
-        HMAC-SHA-256 with a key that is derived from this one and used for nothing else.
+        BLAKE2b (RFC 7693) with a key that is derived from this one and used for nothing else.
         """
-        return int.from_bytes(hmac.digest(self._marking, text, "sha256"))
+        marks: list[int] = []
+        copy, number = self._marking.copy, int.from_bytes
+        for text in texts:
+            keyed = copy()
+            keyed.update(text)
+            marks.append(number(keyed.digest()))
+        return marks
 
     def seal(self, plaintext: Plaintext, identity: bytes, form: int = BARE) -> Ciphertext:
         """Return an envelope that only opens with this key and for the same identity (see `associate`)."""
@@ -156,7 +166,7 @@ class SealingKey:
         name = key_name_of(envelope)
         if name != self.name:
             raise UnsealError(f"a sealed text names key {key_id_of(name)}, not the one given")
-        header, rest = envelope[:_HEADER_BYTES], envelope[_HEADER_BYTES:]
+        header, rest = envelope[:HEADER_BYTES], envelope[HEADER_BYTES:]
         try:
             opened = self._cipher.decrypt(rest[:_NONCE_BYTES], rest[_NONCE_BYTES:], header + identity)
         except InvalidTag as error:

@@ -6,6 +6,7 @@ An envelope is another one after each change, so that what is here under it is n
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Generic, NamedTuple, TypeVar
 
@@ -58,14 +59,14 @@ class KnownPlaces:
         tally: their sum.
         folders: what a row of each folder says, by its id.
         environments: the slug of each, by its id.
-        paths: of all folders, each with the slug of its environment.
+        paths: of all folders, each with the id of its environment.
     """
 
     key: SealingKey
     tally: PlaceTally
     folders: dict[str, KnownPlace] = field(repr=False)
     environments: dict[str, str] = field(repr=False)
-    paths: frozenset[tuple[str, str]] = field(repr=False)
+    paths: AbstractSet[tuple[str, str]] = field(repr=False)
 
     @property
     def weight(self) -> int:
