@@ -106,8 +106,14 @@ class FolderSeals:
         places = await self._places.require(folders)
         judged: dict[str, JudgedFolder] = {}
         for row in folders:
-            if row.place_id not in judged:
-                judged[row.place_id] = await self._opened(row, places[row.place_project_id])
+            folder_id, seal = row.place_id, row.seal
+            if folder_id in judged:
+                continue
+            known = None if seal is None else self._keys.known.folders.get(folder_id, seal)
+            if known is not None and places[row.place_project_id] is not None:
+                judged[folder_id] = JudgedFolder(folder_id, seal, known)
+            else:
+                judged[folder_id] = await self._opened(row, places[row.place_project_id])
         return judged
 
     async def look_through(self, folders: Iterable[JudgedFolder], *, personal: bool) -> None:
@@ -179,7 +185,8 @@ class FolderSeals:
     async def seal(self, project_id: ProjectId, folder_id: str, key: SealingKey) -> int:
         """Seal the folder's sum with this key, and return how many secrets that are.
 
-        One that has a sum keeps what is wrong with it. One without is taken as it is.
+        One that has a sum keeps what is wrong with it. One without is taken as it is, unless the key is strict: an
+        absent sum is the sum of nothing then.
 
         Raises:
             UnsealError: the seal doesn't open.
@@ -189,10 +196,12 @@ class FolderSeals:
         rows = (await self._connection.execute(heads_where(SecretRow.folder_id == folder_id))).all()
         shared = [row for row in rows if not row.owner]
         personal = [row for row in rows if row.owner]
-        if seal is None:
+        if seal is None and not key.is_strict:
             tallies = FolderTallies(Tally.of(marks_of(key, shared)), Tally.of(marks_of(key, personal)))
         else:
-            former, before = await self._unsealed(project_id, folder_id, seal)
+            former, before = key, FolderTallies()
+            if seal is not None:
+                former, before = await self._unsealed(project_id, folder_id, seal)
             tallies = FolderTallies(
                 before.shared.changed(marks_of(former, shared), marks_of(key, shared)),
                 before.personal.changed(marks_of(former, personal), marks_of(key, personal)),
@@ -237,9 +246,7 @@ class FolderSeals:
             return JudgedFolder(row.place_id, row.seal, None)
         if row.seal is None:
             return JudgedFolder(row.place_id, None, KnownFolder(places.key, FolderTallies()))
-        known = self._keys.known.folders.get(row.place_id, row.seal)
-        if known is None:
-            known = KnownFolder(*await self._unsealed(row.place_project_id, row.place_id, row.seal))
+        known = KnownFolder(*await self._unsealed(row.place_project_id, row.place_id, row.seal))
         return JudgedFolder(row.place_id, row.seal, known)
 
     async def _unsealed(

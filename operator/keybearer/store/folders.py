@@ -76,10 +76,10 @@ class Folders:
 
     async def add(self, folder: Folder) -> None:
         """Store a new folder."""
-        project_id = await self._project_of(folder)
+        project_id, places = await self._places.held(folder.environment_id)
         seal = await self._seals.first(project_id, folder.id)
         await self._connection.execute(insert(FolderRow).values({**asdict(folder), "seal": seal}))
-        await self._places.change(project_id, (), await self._places.rows_where(FolderRow.id == folder.id))
+        await self._places.add(project_id, places, folder)
 
     async def at(
         self, project_id: ProjectId, environment: EnvironmentSlug, path: FolderPath

@@ -7,15 +7,17 @@ rows of the folders that it reads with marks in memory; all places are looked th
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from operator import attrgetter
+from typing import Any, NamedTuple, TypeGuard
 
 from sqlalchemy import Row as Result
-from sqlalchemy import Select, select, update
+from sqlalchemy import Select, bindparam, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from keybearer.base.ids import EnvironmentSlug, FolderPath, ProjectId
 from keybearer.store.failures import RaceError
 from keybearer.store.keys import Keys
+from keybearer.store.records import Folder
 from keybearer.store.sealing.envelope import (
     AlteredDatabaseError,
     Ciphertext,
@@ -46,7 +48,35 @@ PLACED = (
 """What is read of a folder to judge it."""
 
 _PLACES = select(ProjectRow.places)
+_HELD = (
+    select(EnvironmentRow.project_id, ProjectRow.places)
+    .join(ProjectRow, ProjectRow.id == EnvironmentRow.project_id)
+    .where(EnvironmentRow.id == bindparam("environment"))
+    .with_for_update(of=ProjectRow)
+)
 _ENVIRONMENTS = select(EnvironmentRow.id, EnvironmentRow.project_id, EnvironmentRow.slug)
+
+
+class _Placed(NamedTuple):
+    """A folder as its row of `PLACED` would say it."""
+
+    place_id: str
+    environment_id: str
+    parent_id: str | None
+    is_reserved: bool
+    name: str
+    place_path: str
+
+    @classmethod
+    def of(cls, folder: Folder) -> _Placed:
+        return cls(
+            folder.id, folder.environment_id, folder.parent_id, folder.is_reserved, folder.name, folder.path
+        )
+
+
+# As `_says`, for comparison: quicker than to make one.
+_SAYS = attrgetter("environment_id", "parent_id", "is_reserved", "name", "place_path")
+_Place = Result[*tuple[Any, ...]] | _Placed
 
 
 def folders_where(*conditions: Any, beside: Sequence[Any] = ()) -> Select[*tuple[Any, ...]]:  # noqa: ANN401 - conditions and columns
@@ -96,7 +126,7 @@ class PlaceSeals:
                 known[project_id] = await self.known(project_id, row.places)
             places = known[project_id]
             if places is not None and (
-                places.folders.get(row.place_id) != _says(row)
+                places.folders.get(row.place_id) != _SAYS(row)
                 or places.environments.get(row.environment_id) != row.place_environment
             ):
                 raise await self._altered(project_id, row.places)
@@ -171,21 +201,34 @@ class PlaceSeals:
         """Take rows of `places_where` out of the project's sum, and others into it. It waits for other writers."""
         statement = _PLACES.where(ProjectRow.id == project_id).with_for_update()
         row = (await self._connection.execute(statement)).one_or_none()
-        if row is None:
-            return
-        if row.places is None and not await self._keys.is_strict(project_id):
+        if row is not None:
+            await self._change(project_id, row.places, gone, new)
+
+    async def held(self, environment_id: str) -> tuple[ProjectId, bytes | None]:
+        """Return the environment's project, and its sum as `add` takes it. It waits for other writers."""
+        row = (await self._connection.execute(_HELD, {"environment": environment_id})).one()
+        return ProjectId(row.project_id), row.places
+
+    async def add(self, project_id: ProjectId, places: bytes | None, folder: Folder) -> None:
+        """Take a new folder into the sum that `held` returned."""
+        await self._change(project_id, places, (), [_Placed.of(folder)])
+
+    async def _change(
+        self,
+        project_id: ProjectId,
+        places: bytes | None,
+        gone: Sequence[_Place],
+        new: Sequence[_Place],
+    ) -> None:
+        if places is None and not await self._keys.is_strict(project_id):
             return  # the conversion looks through all of them at its end
         known = None
-        if row.places is None:
+        if places is None:
             key, tally = await self._keys.active(project_id), PlaceTally()
         else:
-            known = self._keys.known.places.get(project_id, row.places)
-            if known is None:
-                key, tally = await self._opened(project_id, row.places)
-            else:
-                key, tally = known.key, known.tally
-        changed = tally.places.changed(_marks_of(key, gone), _marks_of(key, new))
-        after = PlaceTally(changed, tally.is_bound)
+            known = self._keys.known.places.get(project_id, places)
+            key, tally = await self._opened(project_id, places) if known is None else (known.key, known.tally)
+        after = PlaceTally(tally.places.changed(_marks_of(key, gone), _marks_of(key, new)), tally.is_bound)
         envelope = await self._store(project_id, key, after)
         carried = None if known is None else _carried(known, after, gone, new)
         if carried is not None:
@@ -226,12 +269,12 @@ class PlaceSeals:
         rows = await self._rows(project_id)
         if Tally.of(_marks_of(key, rows)) != tally.places:
             raise await self._altered(project_id, places)
-        folders = [row for row in rows if _is_folder(row)]
+        folders = [row for row in rows if not _is_environment(row)]
         return KnownPlaces(
             key,
             tally,
             {row.place_id: _says(row) for row in folders},
-            {row.id: row.slug for row in rows if not _is_folder(row)},
+            {row.id: row.slug for row in rows if _is_environment(row)},
             {(row.environment_id, row.place_path) for row in folders},
         )
 
@@ -274,8 +317,8 @@ class PlaceSeals:
 def _carried(
     known: KnownPlaces,
     tally: PlaceTally,
-    gone: Sequence[Result[*tuple[Any, ...]]],
-    new: Sequence[Result[*tuple[Any, ...]]],
+    gone: Sequence[_Place],
+    new: Sequence[_Place],
 ) -> KnownPlaces | None:
     """Return the places after a change; None where a row isn't as it was known, or is known already.
 
@@ -283,7 +326,7 @@ def _carried(
     """
     folders, environments, paths = dict(known.folders), dict(known.environments), set(known.paths)
     for row in gone:
-        if not _is_folder(row):
+        if _is_environment(row):
             if environments.pop(row.id, None) != row.slug:
                 return None
             continue
@@ -291,7 +334,7 @@ def _carried(
             return None
         paths.discard((row.environment_id, row.place_path))
     for row in new:
-        if not _is_folder(row):
+        if _is_environment(row):
             if environments.setdefault(row.id, row.slug) != row.slug:
                 return None
             continue
@@ -306,20 +349,20 @@ def _identity(project_id: str) -> bytes:
     return associate("places", project_id)
 
 
-def _is_folder(row: Result[*tuple[Any, ...]]) -> bool:
-    return hasattr(row, "place_id")
+def _is_environment(row: _Place) -> TypeGuard[Result[*tuple[Any, ...]]]:
+    return not hasattr(row, "place_id")
 
 
-def _says(row: Result[*tuple[Any, ...]]) -> KnownPlace:
+def _says(row: _Place) -> KnownPlace:
     return KnownPlace(row.environment_id, row.parent_id, bool(row.is_reserved), row.name, row.place_path)
 
 
-def _marks_of(key: SealingKey, rows: Iterable[Result[*tuple[Any, ...]]]) -> list[int]:
+def _marks_of(key: SealingKey, rows: Iterable[_Place]) -> list[int]:
     return key.marks(map(_marked, rows))
 
 
-def _marked(row: Result[*tuple[Any, ...]]) -> bytes:
-    if not _is_folder(row):
+def _marked(row: _Place) -> bytes:
+    if _is_environment(row):
         return associate("environment", row.id, row.project_id, row.slug)
     return associate(
         "folder",

@@ -30,6 +30,7 @@ class Judgement:
         self._places = places
         self._seals = seals
         self._folders: dict[str, JudgedFolder] = {}
+        self._there: dict[tuple[str, str], JudgedFolder] = {}
         self._is_whole = False
         self._is_met = False
         self._altered: JudgedFolder | None = None
@@ -50,6 +51,7 @@ class Judgement:
             AlteredDatabaseError: a folder isn't where the service put it, or doesn't hold what it put there.
         """
         self._folders |= await self._seals.opened(folders)
+        self._there |= {_place_of(row): self._folders[row.place_id] for row in folders}
         missing = {row.folder_id: None for row in rows if row.folder_id not in self._folders}
         self._folders |= await self._seals.opened(await self._read(folders_with_ids(missing)))
         for personal in (False, True):
@@ -93,10 +95,10 @@ class Judgement:
         keys: dict[tuple[EnvironmentSlug, FolderPath], list[str]] = {}
         for location in locations:
             keys.setdefault((location.environment, location.path), []).append(location.key)
-        rows = await self._read(folders_at(project_id, keys))
+        rows = await self._read(folders_at(project_id, (one for one in keys if one not in self._there)))
         judged = await self._seals.opened(rows)
-        await self._seals.look_through(judged.values(), personal=bool(owner))
-        there = {(row.place_environment, row.place_path): judged[row.place_id] for row in rows}
+        there = self._there | {_place_of(row): judged[row.place_id] for row in rows}
+        await self._seals.look_through(there.values(), personal=bool(owner))
         for (environment, path), named in keys.items():
             folder = there.get((environment, path))
             if folder is None:
@@ -105,14 +107,14 @@ class Judgement:
                 raise await self._seals.altered(folder)
 
     async def require_missing_in(self, folder_ids: Iterable[str], key: str) -> None:
-        """Let pass that these folders, of those that exist, hold no shared secret of that key.
+        """Let pass that these folders, of those that are judged, hold no shared secret of that key.
 
         Raises:
             AlteredDatabaseError: one does.
         """
-        judged = await self._seals.opened(await self._read(folders_with_ids(folder_ids)))
-        await self._seals.look_through(judged.values(), personal=False)
-        for folder in judged.values():
+        judged = [self._folders[one] for one in folder_ids if one in self._folders]
+        await self._seals.look_through(judged, personal=False)
+        for folder in judged:
             if not folder.lacks(key, ""):
                 raise await self._seals.altered(folder)
 
@@ -125,3 +127,7 @@ class Judgement:
         for statement in statements:
             found.extend((await self._connection.execute(statement)).all())
         return found
+
+
+def _place_of(row: _Row) -> tuple[str, str]:
+    return row.place_environment, row.place_path

@@ -176,8 +176,11 @@ class Secrets:
         """
         conditions = in_folders(folder_ids, key)
         judgement = self._judgement()
+        folders = await judgement.read_folders(folder_ids)
         if key is None:
-            await judgement.whole(await judgement.read_folders(folder_ids))
+            await judgement.whole(folders)
+        else:
+            await judgement.some((), folders)
         found = await self._all(conditions, judgement, with_values=with_values, max_bytes=max_bytes)
         if key is not None:
             there = {secret.folder_id for secret in found}
