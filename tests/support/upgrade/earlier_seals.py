@@ -1,4 +1,4 @@
-"""Gives what is sealed in a database the form that versions before 0021 wrote."""
+"""Gives what is sealed in a database the form that versions before 0023 wrote."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["seal_as_before"]
 
 
 def seal_as_before(connection: Connection, keyring: Keyring) -> None:
-    """Wrap data keys and seal secrets as before, and remove all sums, in tables of 0021 or later."""
+    """Wrap data keys and seal secrets as before, and remove all sums, in tables of 0023 or later."""
     tables = MetaData()
     tables.reflect(connection)
     keys, secrets, versions = (tables.tables[name] for name in ("data_keys", "secrets", "secret_versions"))

@@ -7,8 +7,8 @@ from alembic import op
 
 __all__ = ["branch_labels", "depends_on", "down_revision", "downgrade", "revision", "upgrade"]
 
-revision = "0021"
-down_revision: str | None = "0020"
+revision = "0023"
+down_revision: str | None = "0021"
 branch_labels: str | None = None
 depends_on: str | None = None
 
