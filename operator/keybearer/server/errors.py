@@ -71,10 +71,6 @@ _MAX_KINDS = 5
 _OURS = f"{Path(__file__).parent.parent}{os.sep}"
 _UNFORESEEN = "Something went wrong"
 _PLACES = frozenset({"body", "query", "path"})
-_ALTERED = (
-    "What is stored was changed by other hands than the service's, so nothing of it is read; "
-    "restore a backup, and see the service's log for what was changed"
-)
 _UNOPENED = "A stored value can't be opened: the database is damaged, or of another service"
 
 # Messages of pydantic that repeat a piece of the input.
@@ -138,10 +134,8 @@ async def _unopened(request: Request, error: Exception) -> Response:
 
 
 async def _altered(request: Request, error: Exception) -> Response:
-    _log_failure(request, error)
-    # The text names ids alone.
     _log.error("database_altered", request_id=request_id_of(request.scope), reason=str(error))
-    return _answer(request, 400, "CryptographyError", _ALTERED)
+    return _answer(request, 400, "CryptographyError", str(error))
 
 
 async def _unforeseen(request: Request, error: Exception) -> Response:

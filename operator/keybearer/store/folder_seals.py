@@ -32,7 +32,7 @@ from keybearer.store.sealing.envelope import (
     key_name_of,
 )
 from keybearer.store.sealing.known_sets import KnownFolder, KnownPlaces, shortened
-from keybearer.store.sealing.tally import FolderTallies, Tally
+from keybearer.store.sealing.tally import EMPTY, FolderTallies, Tally
 from keybearer.store.secret_marks import KEY, OWNER, Head, heads_where, marks_of, marks_of_listed
 from keybearer.store.tables.projects import FolderRow
 from keybearer.store.tables.secrets import SecretRow
@@ -76,6 +76,16 @@ class JudgedFolder:
         return all(
             self._mark(row[KEY], row[OWNER]) == shortened(mark) for row, mark in zip(rows, marks, strict=True)
         )
+
+    @property
+    def may_hold_personal(self) -> bool:
+        """Whether the sum says that there are personal secrets."""
+        return self.known is not None and self.known.tallies.personal != EMPTY
+
+    def keys_of(self, owner: str) -> set[str]:
+        """Return the keys of the owner's personal secrets, once the folder was looked through for these."""
+        personal = {} if self.known is None else self.known.personal or {}
+        return {key for key, of in personal if of == owner}
 
     def lacks(self, key: str, owner: str) -> bool:
         """Return whether there is no such secret."""
@@ -163,9 +173,7 @@ class FolderSeals:
         statement = select(FolderRow.seal).where(FolderRow.id == folder.id)
         if (await self._connection.execute(statement)).scalar_one_or_none() != folder.seal:
             return RaceError("the secrets of the folder were changed at the same moment; try again")
-        return AlteredDatabaseError(
-            f"secrets of folder {folder.id} were changed by other hands than the service's"
-        )
+        return _altered(folder.id)
 
     async def change(self, project_id: ProjectId, gone: Iterable[Head], new: Iterable[Head]) -> None:
         """Take heads of the project out of the sums of their folders, and others into them."""
@@ -179,7 +187,7 @@ class FolderSeals:
 
     async def first(self, project_id: ProjectId, folder_id: str) -> bytes:
         """Return the seal of a folder that is being made, and holds nothing."""
-        key = await self._keys.active(project_id)
+        key = await self._places.key(project_id)
         return key.seal(Plaintext(FolderTallies().packed()), _identity(project_id, folder_id))
 
     async def seal(self, project_id: ProjectId, folder_id: str, key: SealingKey) -> int:
@@ -191,7 +199,7 @@ class FolderSeals:
         Raises:
             UnsealError: the seal doesn't open.
         """
-        statement = select(FolderRow.seal).where(FolderRow.id == folder_id).with_for_update()
+        statement = select(FolderRow.seal).where(FolderRow.id == folder_id).with_for_update(key_share=True)
         seal = (await self._connection.execute(statement)).scalar_one_or_none()
         rows = (await self._connection.execute(heads_where(SecretRow.folder_id == folder_id))).all()
         shared = [row for row in rows if not row.owner]
@@ -216,7 +224,7 @@ class FolderSeals:
             select(FolderRow.id, FolderRow.seal)
             .where(FolderRow.id.in_(list(changes)))
             .order_by(FolderRow.id)
-            .with_for_update()
+            .with_for_update(key_share=True)
         )
         seals: dict[str, bytes] = {}
         for folder_id, seal in (await self._connection.execute(statement)).all():
@@ -263,7 +271,7 @@ class FolderSeals:
         try:
             content = key.open(Ciphertext(seal), _identity(project_id, folder_id))
         except UnsealError as error:
-            raise AlteredDatabaseError(f"the seal of folder {folder_id} was edited") from error
+            raise _altered(folder_id) from error
         return key, FolderTallies.unpacked(content)
 
 
@@ -287,6 +295,13 @@ def _changed(known: KnownFolder, gone: Sequence[Head], new: Sequence[Head]) -> K
         elif not is_personal and shared is not None:
             shared[head.key] = shortened(mark)
     return KnownFolder(known.key, FolderTallies(sums[False], sums[True]), shared, personal)
+
+
+def _altered(folder_id: str) -> AlteredDatabaseError:
+    return AlteredDatabaseError(
+        f"Secrets of folder {folder_id} were changed in the database by others than the service, so none of them "
+        "is read. Restore a backup, or delete the folder and make it again"
+    )
 
 
 def _identity(project_id: str, folder_id: str) -> bytes:

@@ -6,18 +6,25 @@ rows of the folders that it reads with marks in memory; all places are looked th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from operator import attrgetter
-from typing import Any, NamedTuple, TypeGuard
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
+from sqlalchemy import ColumnElement, select, update
 from sqlalchemy import Row as Result
-from sqlalchemy import Select, bindparam, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from keybearer.base.ids import EnvironmentSlug, FolderPath, ProjectId
 from keybearer.store.failures import RaceError
 from keybearer.store.keys import Keys
-from keybearer.store.records import Folder
+from keybearer.store.place_marks import (
+    ENVIRONMENTS,
+    Place,
+    carried,
+    folder_of_row,
+    folders_where,
+    is_known,
+    marks_of_places,
+)
 from keybearer.store.sealing.envelope import (
     AlteredDatabaseError,
     Ciphertext,
@@ -27,67 +34,13 @@ from keybearer.store.sealing.envelope import (
     associate,
     key_name_of,
 )
-from keybearer.store.sealing.known_sets import KnownPlace, KnownPlaces
+from keybearer.store.sealing.known_sets import KnownPlaces, PlacedEnvironment, PlacedFolder
 from keybearer.store.sealing.tally import PlaceTally, Tally
-from keybearer.store.tables.projects import EnvironmentRow, FolderRow, ProjectRow
+from keybearer.store.tables.projects import EnvironmentRow, ProjectRow
 
-__all__ = ["PLACED", "PlaceSeals", "folders_where"]
-
-PLACED = (
-    FolderRow.id.label("place_id"),
-    FolderRow.environment_id,
-    FolderRow.parent_id,
-    FolderRow.is_reserved,
-    FolderRow.name,
-    FolderRow.path.label("place_path"),
-    FolderRow.seal,
-    EnvironmentRow.project_id.label("place_project_id"),
-    EnvironmentRow.slug.label("place_environment"),
-    ProjectRow.places,
-)
-"""What is read of a folder to judge it."""
+__all__ = ["PlaceSeals"]
 
 _PLACES = select(ProjectRow.places)
-_HELD = (
-    select(EnvironmentRow.project_id, ProjectRow.places)
-    .join(ProjectRow, ProjectRow.id == EnvironmentRow.project_id)
-    .where(EnvironmentRow.id == bindparam("environment"))
-    .with_for_update(of=ProjectRow)
-)
-_ENVIRONMENTS = select(EnvironmentRow.id, EnvironmentRow.project_id, EnvironmentRow.slug)
-
-
-class _Placed(NamedTuple):
-    """A folder as its row of `PLACED` would say it."""
-
-    place_id: str
-    environment_id: str
-    parent_id: str | None
-    is_reserved: bool
-    name: str
-    place_path: str
-
-    @classmethod
-    def of(cls, folder: Folder) -> _Placed:
-        return cls(
-            folder.id, folder.environment_id, folder.parent_id, folder.is_reserved, folder.name, folder.path
-        )
-
-
-# As `_says`, for comparison: quicker than to make one.
-_SAYS = attrgetter("environment_id", "parent_id", "is_reserved", "name", "place_path")
-_Place = Result[*tuple[Any, ...]] | _Placed
-
-
-def folders_where(*conditions: Any, beside: Sequence[Any] = ()) -> Select[*tuple[Any, ...]]:  # noqa: ANN401 - conditions and columns
-    """Select folders as they are judged, with columns beside."""
-    return (
-        select(*PLACED, *beside)
-        .select_from(FolderRow)
-        .join(EnvironmentRow, EnvironmentRow.id == FolderRow.environment_id)
-        .join(ProjectRow, ProjectRow.id == EnvironmentRow.project_id)
-        .where(*conditions)
-    )
 
 
 class PlaceSeals:
@@ -96,6 +49,11 @@ class PlaceSeals:
     def __init__(self, connection: AsyncConnection, keys: Keys) -> None:
         self._connection = connection
         self._keys = keys
+        self._held: dict[ProjectId, bytes | None] = {}
+
+    def hold(self, project_id: ProjectId, places: bytes | None) -> None:
+        """Take over the envelope of a project whose row this unit changed: until its end nobody else changes it."""
+        self._held.setdefault(project_id, places)
 
     async def known(self, project_id: ProjectId, places: bytes | None) -> KnownPlaces | None:
         """Return the project's places, looked through; None for a project that isn't under marks yet.
@@ -117,7 +75,7 @@ class PlaceSeals:
         """Let pass folders, rows of `PLACED`, that are where the service put them; return their projects' places.
 
         Raises:
-            AlteredDatabaseError: one was moved, renamed or added by other hands.
+            AlteredDatabaseError: one was moved, renamed or added by others.
         """
         known: dict[str, KnownPlaces | None] = {}
         for row in folders:
@@ -125,10 +83,7 @@ class PlaceSeals:
             if project_id not in known:
                 known[project_id] = await self.known(project_id, row.places)
             places = known[project_id]
-            if places is not None and (
-                places.folders.get(row.place_id) != _SAYS(row)
-                or places.environments.get(row.environment_id) != row.place_environment
-            ):
+            if places is not None and not is_known(places, row):
                 raise await self._altered(project_id, row.places)
         return known
 
@@ -138,7 +93,7 @@ class PlaceSeals:
         """Let pass that no folder was found there.
 
         Raises:
-            AlteredDatabaseError: there is one that was removed, moved or renamed by other hands.
+            AlteredDatabaseError: there is one that was removed, moved or renamed by others.
         """
         places = await self.envelope(project_id)
         known = await self.known(project_id, places)
@@ -159,7 +114,8 @@ class PlaceSeals:
             places = await self.known(project_id, await self.envelope(project_id))
             if places is not None and places.tally.is_bound:
                 raise AlteredDatabaseError(
-                    f"a secret of project {project_id} is sealed with a key that was given up"
+                    f"A value in project {project_id} was put back from the time before the project was under "
+                    "marks, so it isn't read. Restore a backup"
                 )
 
     async def require_all(
@@ -192,34 +148,17 @@ class PlaceSeals:
         statement = _PLACES.where(ProjectRow.id == project_id)
         return (await self._connection.execute(statement)).scalar_one_or_none()
 
-    async def change(
-        self,
-        project_id: ProjectId,
-        gone: Sequence[Result[*tuple[Any, ...]]],
-        new: Sequence[Result[*tuple[Any, ...]]],
-    ) -> None:
-        """Take rows of `places_where` out of the project's sum, and others into it. It waits for other writers."""
-        statement = _PLACES.where(ProjectRow.id == project_id).with_for_update()
-        row = (await self._connection.execute(statement)).one_or_none()
-        if row is not None:
-            await self._change(project_id, row.places, gone, new)
+    async def key(self, project_id: ProjectId) -> SealingKey:
+        """Return the key that the project's sum is sealed with; it isn't deleted before this writing unit ends."""
+        places = await self._waited_for(project_id)
+        if places is None:
+            return await self._keys.active(project_id)
+        known = self._keys.known.places.get(project_id, places)
+        return (await self._opened(project_id, places))[0] if known is None else known.key
 
-    async def held(self, environment_id: str) -> tuple[ProjectId, bytes | None]:
-        """Return the environment's project, and its sum as `add` takes it. It waits for other writers."""
-        row = (await self._connection.execute(_HELD, {"environment": environment_id})).one()
-        return ProjectId(row.project_id), row.places
-
-    async def add(self, project_id: ProjectId, places: bytes | None, folder: Folder) -> None:
-        """Take a new folder into the sum that `held` returned."""
-        await self._change(project_id, places, (), [_Placed.of(folder)])
-
-    async def _change(
-        self,
-        project_id: ProjectId,
-        places: bytes | None,
-        gone: Sequence[_Place],
-        new: Sequence[_Place],
-    ) -> None:
+    async def change(self, project_id: ProjectId, gone: Sequence[Place], new: Sequence[Place]) -> None:
+        """Take places out of the project's sum, and others into it. It waits for other writers."""
+        places = await self._waited_for(project_id)
         if places is None and not await self._keys.is_strict(project_id):
             return  # the conversion looks through all of them at its end
         known = None
@@ -228,27 +167,35 @@ class PlaceSeals:
         else:
             known = self._keys.known.places.get(project_id, places)
             key, tally = await self._opened(project_id, places) if known is None else (known.key, known.tally)
-        after = PlaceTally(tally.places.changed(_marks_of(key, gone), _marks_of(key, new)), tally.is_bound)
+        changed = tally.places.changed(marks_of_places(key, gone), marks_of_places(key, new))
+        after = PlaceTally(changed, tally.is_bound)
         envelope = await self._store(project_id, key, after)
-        carried = None if known is None else _carried(known, after, gone, new)
-        if carried is not None:
-            self._keys.known.places.put(project_id, envelope, carried)
+        now_known = None if known is None else carried(known, after, gone, new)
+        if now_known is not None:
+            self._keys.known.places.put(project_id, envelope, now_known)
 
-    async def rows_where(self, *conditions: Any) -> list[Result[*tuple[Any, ...]]]:  # noqa: ANN401 - conditions
-        """Return the folders that the conditions find, as `change` takes them."""
-        return list((await self._connection.execute(folders_where(*conditions))).all())
-
-    async def environments_where(self, *conditions: Any) -> list[Result[*tuple[Any, ...]]]:  # noqa: ANN401 - conditions
+    async def environments_where(self, *conditions: ColumnElement[bool]) -> list[PlacedEnvironment]:
         """Return the environments that the conditions find, as `change` takes them."""
-        return list((await self._connection.execute(_ENVIRONMENTS.where(*conditions))).all())
+        rows = await self._connection.execute(ENVIRONMENTS.where(*conditions))
+        return [PlacedEnvironment(*row) for row in rows]
+
+    async def folders_where(
+        self,
+        *conditions: ColumnElement[bool],
+        parameters: Mapping[str, str] | None = None,
+    ) -> list[PlacedFolder]:
+        """Return the folders that the conditions with these parameters find, as `change` takes them."""
+        return list(
+            map(folder_of_row, await self._connection.execute(folders_where(*conditions), parameters))
+        )
 
     async def seal_all(self, project_id: ProjectId, key: SealingKey, *, is_bound: bool) -> None:
         """Take all places as they are into a sum of this key: for a project that wasn't under marks before."""
-        tally = Tally.of(_marks_of(key, await self._rows(project_id)))
+        tally = Tally.of(marks_of_places(key, await self._present(project_id)))
         await self._store(project_id, key, PlaceTally(tally, is_bound))
 
-    async def reseal(self, project_id: ProjectId, key: SealingKey, *, is_bound: bool) -> None:
-        """Seal the sum with another key; one that isn't right stays so.
+    async def reseal(self, project_id: ProjectId, key: SealingKey, *, is_bound: bool = False) -> None:
+        """Seal the sum with another key; one that isn't right stays so. Where all is bound, that stays so, too.
 
         Raises:
             UnsealError: the envelope doesn't open.
@@ -257,32 +204,39 @@ class PlaceSeals:
         if envelope is None:
             return
         former, tally = await self._opened(project_id, envelope)
-        rows = await self._rows(project_id)
-        changed = tally.places.changed(_marks_of(former, rows), _marks_of(key, rows))
-        await self._store(project_id, key, PlaceTally(changed, is_bound))
+        present = await self._present(project_id)
+        changed = tally.places.changed(marks_of_places(former, present), marks_of_places(key, present))
+        await self._store(project_id, key, PlaceTally(changed, is_bound or tally.is_bound))
 
     async def _looked_through(self, project_id: ProjectId, places: bytes | None) -> KnownPlaces:
         if places is None:
             key, tally = await self._keys.newest(project_id), PlaceTally()
         else:
             key, tally = await self._opened(project_id, places)
-        rows = await self._rows(project_id)
-        if Tally.of(_marks_of(key, rows)) != tally.places:
+        present = await self._present(project_id)
+        if Tally.of(marks_of_places(key, present)) != tally.places:
             raise await self._altered(project_id, places)
-        folders = [row for row in rows if not _is_environment(row)]
+        folders = [place for place in present if isinstance(place, PlacedFolder)]
         return KnownPlaces(
             key,
             tally,
-            {row.place_id: _says(row) for row in folders},
-            {row.id: row.slug for row in rows if _is_environment(row)},
-            {(row.environment_id, row.place_path) for row in folders},
+            {folder.id: folder for folder in folders},
+            {place.id: place.slug for place in present if isinstance(place, PlacedEnvironment)},
+            {(folder.environment_id, folder.path) for folder in folders},
         )
 
-    async def _rows(self, project_id: ProjectId) -> list[Result[*tuple[Any, ...]]]:
+    async def _present(self, project_id: ProjectId) -> list[Place]:
         return [
             *await self.environments_where(EnvironmentRow.project_id == project_id),
-            *await self.rows_where(EnvironmentRow.project_id == project_id),
+            *await self.folders_where(EnvironmentRow.project_id == project_id),
         ]
+
+    async def _waited_for(self, project_id: ProjectId) -> bytes | None:
+        """Return the envelope, which nobody else changes before this unit ends."""
+        if project_id not in self._held:
+            statement = _PLACES.where(ProjectRow.id == project_id).with_for_update(key_share=True)
+            self._held[project_id] = (await self._connection.execute(statement)).scalar_one_or_none()
+        return self._held[project_id]
 
     async def _opened(self, project_id: str, places: bytes) -> tuple[SealingKey, PlaceTally]:
         name = key_name_of(places)
@@ -295,81 +249,30 @@ class PlaceSeals:
         try:
             content = key.open(Ciphertext(places), _identity(project_id))
         except UnsealError as error:
-            raise AlteredDatabaseError(f"the seal of project {project_id} was edited") from error
+            raise _altered(project_id) from error
         return key, PlaceTally.unpacked(content)
 
-    async def _store(self, project_id: str, key: SealingKey, tally: PlaceTally) -> bytes:
+    async def _store(self, project_id: ProjectId, key: SealingKey, tally: PlaceTally) -> bytes:
         envelope = key.seal(Plaintext(tally.packed()), _identity(project_id))
         await self._connection.execute(
             update(ProjectRow).where(ProjectRow.id == project_id).values(places=envelope)
         )
+        self._held[project_id] = envelope
         return envelope
 
     async def _altered(self, project_id: str, places: bytes | None) -> Exception:
         """Return what is wrong: rows that don't fit, unless another writer was just at it."""
         if await self.envelope(ProjectId(project_id)) != places:
             return RaceError("the folders of the project were changed at the same moment; try again")
-        return AlteredDatabaseError(
-            f"environments or folders of project {project_id} were changed by other hands than the service's"
-        )
+        return _altered(project_id)
 
 
-def _carried(
-    known: KnownPlaces,
-    tally: PlaceTally,
-    gone: Sequence[_Place],
-    new: Sequence[_Place],
-) -> KnownPlaces | None:
-    """Return the places after a change; None where a row isn't as it was known, or is known already.
-
-    The former ones stay as they are, for those who read by them at this moment.
-    """
-    folders, environments, paths = dict(known.folders), dict(known.environments), set(known.paths)
-    for row in gone:
-        if _is_environment(row):
-            if environments.pop(row.id, None) != row.slug:
-                return None
-            continue
-        if folders.pop(row.place_id, None) != _says(row):
-            return None
-        paths.discard((row.environment_id, row.place_path))
-    for row in new:
-        if _is_environment(row):
-            if environments.setdefault(row.id, row.slug) != row.slug:
-                return None
-            continue
-        if row.place_id in folders:
-            return None
-        folders[row.place_id] = _says(row)
-        paths.add((row.environment_id, row.place_path))
-    return KnownPlaces(known.key, tally, folders, environments, paths)
+def _altered(project_id: str) -> AlteredDatabaseError:
+    return AlteredDatabaseError(
+        f"Environments or folders of project {project_id} were changed in the database by others than the service, "
+        "so no secret is read by their places. Restore a backup"
+    )
 
 
 def _identity(project_id: str) -> bytes:
     return associate("places", project_id)
-
-
-def _is_environment(row: _Place) -> TypeGuard[Result[*tuple[Any, ...]]]:
-    return not hasattr(row, "place_id")
-
-
-def _says(row: _Place) -> KnownPlace:
-    return KnownPlace(row.environment_id, row.parent_id, bool(row.is_reserved), row.name, row.place_path)
-
-
-def _marks_of(key: SealingKey, rows: Iterable[_Place]) -> list[int]:
-    return key.marks(map(_marked, rows))
-
-
-def _marked(row: _Place) -> bytes:
-    if _is_environment(row):
-        return associate("environment", row.id, row.project_id, row.slug)
-    return associate(
-        "folder",
-        row.place_id,
-        row.environment_id,
-        row.parent_id or "",
-        row.is_reserved,
-        row.name,
-        row.place_path,
-    )

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import asdict
-from typing import Any
 
-from sqlalchemy import Row as Result
 from sqlalchemy import and_, bindparam, delete, exists, insert, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from keybearer.base.ids import EnvironmentSlug, IdentityId, OrganizationId, ProjectId
 from keybearer.store.columns import select_record
+from keybearer.store.place_marks import placed_environment
 from keybearer.store.place_seals import PlaceSeals
 from keybearer.store.records import Environment, Membership, Project
 from keybearer.store.tables.grants import GrantRow
@@ -185,7 +184,7 @@ class Projects:
     async def add_environment(self, environment: Environment) -> None:
         """Store a new environment."""
         await self._connection.execute(insert(EnvironmentRow).values(asdict(environment)))
-        await self._places.change(environment.project_id, (), await self._places_of(environment.id))
+        await self._places.change(environment.project_id, (), [placed_environment(environment)])
 
     async def environments(self, project_ids: Iterable[str]) -> list[Environment]:
         """Return the environments of these projects by position."""
@@ -209,8 +208,9 @@ class Projects:
 
     async def update_environments(self, environments: Iterable[Environment]) -> None:
         """Store the present name, slug and position of each of these."""
-        for environment in environments:
-            before = await self._places_of(environment.id)
+        present = {environment.id: environment for environment in environments}
+        former = await self._places.environments_where(EnvironmentRow.id.in_(list(present)))
+        for environment in present.values():
             await self._connection.execute(
                 update(EnvironmentRow)
                 .where(EnvironmentRow.id == environment.id)
@@ -221,17 +221,14 @@ class Projects:
                     updated_at=environment.updated_at,
                 )
             )
-            after = await self._places_of(environment.id)
-            if [row.slug for row in before] != [row.slug for row in after]:
-                await self._places.change(environment.project_id, before, after)
+        for before in former:
+            after = placed_environment(present[before.id])
+            if after != before:
+                await self._places.change(present[before.id].project_id, [before], [after])
 
     async def delete_environment(self, environment_id: str) -> None:
         """Remove the environment with all it holds."""
-        places = await self._places_of(environment_id)
-        for row in places:
-            folders = await self._places.rows_where(EnvironmentRow.id == environment_id)
-            await self._places.change(row.project_id, [*places, *folders], ())
+        for environment in await self._places.environments_where(EnvironmentRow.id == environment_id):
+            folders = await self._places.folders_where(EnvironmentRow.id == environment_id)
+            await self._places.change(ProjectId(environment.project_id), [environment, *folders], ())
         await self._connection.execute(delete(EnvironmentRow).where(EnvironmentRow.id == environment_id))
-
-    async def _places_of(self, environment_id: str) -> list[Result[*tuple[Any, ...]]]:
-        return await self._places.environments_where(EnvironmentRow.id == environment_id)

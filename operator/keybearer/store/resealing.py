@@ -133,10 +133,10 @@ class Resealing:
                 after = f"{rows[-1].secret_id}:{rows[-1].version}" if rows else ""
                 await self._note(rotation, done, _VERSIONS if rows else _FOLDERS, after)
             case "folders":
-                last = await self._reseal_folders(rotation, key, limit)
-                if not last:
-                    await self._places.reseal(project_id, key, is_bound=False)
-                await self._note(rotation, 0, _FOLDERS if last else _KEYS, last)
+                more = await self._reseal_folders(project_id, key, limit)
+                if not more:
+                    await self._places.reseal(project_id, key)
+                await self._note(rotation, 0, _FOLDERS if more else _KEYS, "")
             case _:
                 done = await self._project_keys.advance(project_id, key, limit)
                 if not done:
@@ -227,22 +227,19 @@ class Resealing:
             )
         return len(old)
 
-    async def _reseal_folders(self, rotation: DataKeyRotation, key: SealingKey, limit: int) -> str:
-        """Seal sums of folders of about so many secrets anew; return the last folder's id, nothing at the end."""
-        statement = (
-            _folders_of(rotation.project_id)
-            .where(FolderRow.id > rotation.after)
-            .order_by(FolderRow.id)
-            .limit(_FOLDERS_AT_ONCE)
-        )
-        last, sealed = "", 0
-        for folder_id, seal in (await self._connection.execute(statement)).all():
-            if seal is not None and key_name_of(seal) != key.name:
-                sealed += await self._seals.seal(rotation.project_id, folder_id, key)
-            last = folder_id
+    async def _reseal_folders(self, project_id: ProjectId, key: SealingKey, limit: int) -> bool:
+        """Seal sums of folders of about so many secrets anew; return whether there were any.
+
+        Folders that are made meanwhile have the key of the project's sum, which is sealed anew after all of them.
+        """
+        statement = _former_seals(project_id, key.name).limit(_FOLDERS_AT_ONCE)
+        folder_ids = list((await self._connection.execute(statement)).scalars())
+        sealed = 0
+        for folder_id in folder_ids:
+            sealed += await self._seals.seal(project_id, folder_id, key)
             if sealed >= limit:
                 break
-        return last
+        return bool(folder_ids)
 
     async def _finish(self, rotation: DataKeyRotation, key: SealingKey) -> bool:
         await self._keys.hold_former(rotation.project_id, key.name)
@@ -276,25 +273,27 @@ class Resealing:
                 statement = statement.join(SecretVersionRow, SecretVersionRow.secret_id == SecretRow.id)
             if (await self._connection.execute(statement.limit(1))).first() is not None:
                 return True
-        of_folders = _folders_of(project_id).where(
-            FolderRow.seal.is_not(None), key_name_column(FolderRow.seal) != present
-        )
         of_places = select(ProjectRow.id).where(
             ProjectRow.id == project_id,
             ProjectRow.places.is_not(None),
             key_name_column(ProjectRow.places) != present,
         )
-        for sums in (of_folders, of_places):
+        for sums in (_former_seals(project_id, name), of_places):
             if (await self._connection.execute(sums.limit(1))).first() is not None:
                 return True
         return await self._project_keys.is_left(project_id, name)
 
 
-def _folders_of(project_id: ProjectId) -> Select[*tuple[str, bytes | None]]:
+def _former_seals(project_id: ProjectId, present: KeyName) -> Select[*tuple[str]]:
+    """Select the folders of the project whose sums are sealed with another key than the present one."""
     return (
-        select(FolderRow.id, FolderRow.seal)
+        select(FolderRow.id)
         .join(EnvironmentRow, EnvironmentRow.id == FolderRow.environment_id)
-        .where(EnvironmentRow.project_id == project_id)
+        .where(
+            EnvironmentRow.project_id == project_id,
+            FolderRow.seal.is_not(None),
+            key_name_column(FolderRow.seal) != literal(bytes(present)),
+        )
     )
 
 

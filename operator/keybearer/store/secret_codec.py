@@ -16,6 +16,7 @@ from keybearer.store.sealing.envelope import (
     KeyName,
     Plaintext,
     SealingKey,
+    UnsealError,
     associate,
     format_of,
     key_name_of,
@@ -124,6 +125,10 @@ def _opened(keys: Mapping[KeyName, SealingKey], sealed: Sealed, envelope: bytes,
     key, form = keys[key_name_of(envelope)], format_of(envelope)
     if form == BARE and key.is_strict:
         raise AlteredDatabaseError(
-            "a value is sealed as earlier versions did, with a key that they never had"
+            f"An envelope of secret {sealed.secret_id} was put into the database by others than the service, so it "
+            "isn't read. Restore a backup"
         )
-    return key.open(Ciphertext(envelope), sealed.bound(purpose, form))
+    try:
+        return key.open(Ciphertext(envelope), sealed.bound(purpose, form))
+    except UnsealError as error:
+        raise UnsealError(f"version {sealed.version} of secret {sealed.secret_id}: {error}") from error

@@ -13,6 +13,7 @@ from keybearer.base.ids import EnvironmentSlug, FolderPath, ProjectId
 from keybearer.store.failures import RaceError
 from keybearer.store.folder_seals import FolderSeals, JudgedFolder
 from keybearer.store.place_seals import PlaceSeals
+from keybearer.store.records import Secret
 from keybearer.store.secret_marks import FOLDER_ID
 from keybearer.store.secret_places import Location
 from keybearer.store.secret_statements import folders_at, folders_with_ids
@@ -90,7 +91,7 @@ class Judgement:
         """Let pass that nothing was found at these places.
 
         Raises:
-            AlteredDatabaseError: there is something that was removed, renamed or moved by other hands.
+            AlteredDatabaseError: there is something that was removed, renamed or moved by others.
         """
         keys: dict[tuple[EnvironmentSlug, FolderPath], list[str]] = {}
         for location in locations:
@@ -116,6 +117,21 @@ class Judgement:
         await self._seals.look_through(judged, personal=False)
         for folder in judged:
             if not folder.lacks(key, ""):
+                raise await self._seals.altered(folder)
+
+    async def require_all_of(self, owner: str, found: Iterable[Secret]) -> None:
+        """Let pass that these are the personal secrets of the owner in the folders that are judged.
+
+        Raises:
+            AlteredDatabaseError: some were removed by others than the service.
+        """
+        there: dict[str, set[str]] = {}
+        for secret in found:
+            there.setdefault(secret.folder_id, set()).add(secret.key)
+        judged = [folder for folder in self._folders.values() if folder.may_hold_personal]
+        await self._seals.look_through(judged, personal=True)
+        for folder in judged:
+            if folder.keys_of(owner) - there.get(folder.id, set()):
                 raise await self._seals.altered(folder)
 
     async def read_folders(self, folder_ids: Iterable[str]) -> list[_Row]:

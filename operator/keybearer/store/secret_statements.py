@@ -23,7 +23,7 @@ from keybearer.base.ids import EnvironmentSlug, FolderPath, ProjectId
 from keybearer.base.runs import in_chunks, in_runs
 from keybearer.store.columns import select_record
 from keybearer.store.folders import WITHIN_SUBTREE
-from keybearer.store.place_seals import PLACED, folders_where
+from keybearer.store.place_marks import PLACED, folders_where
 from keybearer.store.records import Tag
 from keybearer.store.secret_marks import HEADS, LISTED_COLUMNS
 from keybearer.store.secret_places import Location

@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Iterable, Mapping, Sequence
-from operator import itemgetter
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from sqlalchemy import ColumnElement, Select, and_, delete, insert, select, update
-from sqlalchemy import Row as Result
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from keybearer.base.errors import KeybearerError
 from keybearer.base.ids import EnvironmentSlug, FolderPath, ProjectId
 from keybearer.base.runs import in_chunks
-from keybearer.base.slices import SLICE, in_slices
 from keybearer.store.folder_seals import FolderSeals
 from keybearer.store.folders import subtree
 from keybearer.store.keys import Keys
 from keybearer.store.place_seals import PlaceSeals
-from keybearer.store.records import Secret, Tag
+from keybearer.store.records import Secret
 from keybearer.store.revisions import ChangeKind, Changes, ListChange
-from keybearer.store.sealing.envelope import AlteredDatabaseError, KeyName, SealingKey
+from keybearer.store.sealing.envelope import AlteredDatabaseError
 from keybearer.store.secret_judgement import Judgement
-from keybearer.store.secret_marks import DETAILS, HAS_TAGS, PROJECT_ID, VALUE, Head, head_of, heads_where
+from keybearer.store.secret_marks import Head, head_of, heads_where
+from keybearer.store.secret_opening import ENVELOPES, Parameters, SecretOpening
 from keybearer.store.secret_places import Location
-from keybearer.store.secret_rows import former_of, key_names, moved_row, row_of, secret_of, version_of
+from keybearer.store.secret_rows import former_of, moved_row, row_of, version_of
 from keybearer.store.secret_statements import (
     CHUNK,
     FOLDERS_LISTED,
@@ -46,7 +43,6 @@ from keybearer.store.secret_statements import (
     places_of,
     rows_of,
     size_of,
-    tags_of,
     with_ids,
 )
 from keybearer.store.tables.secrets import SecretRow, SecretTagRow, SecretVersionRow
@@ -55,10 +51,6 @@ __all__ = ["LISTED_MAX_BYTES", "Secrets", "TooLargeError"]
 
 LISTED_MAX_BYTES = 64 * 1024 * 1024
 """Sealed bytes of what one request may have opened."""
-
-
-_ENVELOPES = itemgetter(VALUE, DETAILS)
-_Parameters = Mapping[str, str | list[str]]
 
 
 class TooLargeError(KeybearerError):
@@ -81,6 +73,7 @@ class Secrets:
         self._places = places
         self._seals = seals
         self._changes = changes
+        self._opening = SecretOpening(connection, keys, places, seals)
 
     async def listed(
         self,
@@ -99,16 +92,16 @@ class Secrets:
         condition = LISTED[recursive]
         place = {"project": project_id, "environment": environment, **subtree(path)}
         # Asked first: the rows themselves may be more than memory holds.
-        folders = await self._rows(FOLDERS_LISTED[recursive, with_values], place)
+        folders = await self._opening.rows(FOLDERS_LISTED[recursive, with_values], place)
         _require_within(sum(folder.size for folder in folders), LISTED_MAX_BYTES)
-        judgement = self._judgement()
+        judgement = self._opening.judgement()
         await judgement.whole(folders)
         if recursive:
             await self._places.require_all(project_id, environment, path, folders)
         elif not folders:
             await self._places.require_absent(project_id, environment, path)
-        rows = await self._rows(LISTS[recursive, with_values], place)
-        return await self._opened(rows, condition, place, judgement, with_values=with_values)
+        rows = await self._opening.rows(LISTS[recursive, with_values], place)
+        return await self._opening.opened(rows, condition, place, judgement, with_values=with_values)
 
     async def overrides(
         self,
@@ -128,10 +121,13 @@ class Secrets:
         place = {"project": project_id, "environment": environment, "owner": owner, **subtree(path)}
         condition = OVERRIDES[recursive]
         await self._require_within(size_of(condition, with_values=True), place, LISTED_MAX_BYTES)
-        rows = await self._rows(rows_of(condition, with_values=with_values), place)
-        judgement = self._judgement()
-        await judgement.some(rows)
-        return await self._opened(rows, condition, place, judgement, with_values=with_values)
+        folders = await self._opening.rows(FOLDERS_LISTED[recursive, with_values], place)
+        rows = await self._opening.rows(rows_of(condition, with_values=with_values), place)
+        judgement = self._opening.judgement()
+        await judgement.some(rows, folders)
+        found = await self._opening.opened(rows, condition, place, judgement, with_values=with_values)
+        await judgement.require_all_of(owner, found)
+        return found
 
     async def has_overrides(self, owner: str) -> bool:
         """Return whether the owner has any personal secret: most have none, and need no second look."""
@@ -160,7 +156,7 @@ class Secrets:
         if len(named) <= CHUNK and len({(one.environment, one.path) for one in named}) == 1:
             return await self._named(project_id, named, owner, with_values=with_values, max_bytes=max_bytes)
         conditions = at_locations(project_id, named, owner)
-        judgement = self._judgement()
+        judgement = self._opening.judgement()
         found = await self._all(conditions, judgement, with_values=with_values, max_bytes=max_bytes)
         there = {Location(secret.environment, secret.path, secret.key) for secret in found}
         await judgement.require_missing(project_id, (one for one in named if one not in there), owner)
@@ -175,7 +171,7 @@ class Secrets:
             TooLargeError: their envelopes hold more than `max_bytes`.
         """
         conditions = in_folders(folder_ids, key)
-        judgement = self._judgement()
+        judgement = self._opening.judgement()
         folders = await judgement.read_folders(folder_ids)
         if key is None:
             await judgement.whole(folders)
@@ -196,14 +192,14 @@ class Secrets:
             TooLargeError: their envelopes hold more than `max_bytes`, where that is given.
         """
         return await self._all(
-            with_ids(secret_ids), self._judgement(), with_values=with_values, max_bytes=max_bytes
+            with_ids(secret_ids), self._opening.judgement(), with_values=with_values, max_bytes=max_bytes
         )
 
     async def version(self, secret: Secret, version: int) -> Secret | None:
         """Return the secret as it was at that version, or None where it had no such version.
 
         Raises:
-            AlteredDatabaseError: it had one, which was removed by other hands.
+            AlteredDatabaseError: it had one, which was removed by others.
         """
         found = await self._versions(secret, VERSIONS.where(SecretVersionRow.version == version))
         if not found and 0 < version <= secret.version:
@@ -214,7 +210,7 @@ class Secrets:
         """Return the secret as it was at its versions, the newest first.
 
         Raises:
-            AlteredDatabaseError: some were removed by other hands.
+            AlteredDatabaseError: some were removed by others.
         """
         statement = VERSIONS.order_by(SecretVersionRow.version.desc())
         found = await self._versions(secret, statement.offset(offset).limit(limit))
@@ -226,7 +222,7 @@ class Secrets:
     async def _versions(self, secret: Secret, statement: Select[*tuple[Any, ...]]) -> list[Secret]:
         of_secret = statement.where(SecretVersionRow.secret_id == secret.id)
         rows = (await self._connection.execute(of_secret)).all()
-        keys = await self._opening([(row.value, row.details) for row in rows], {secret.project_id})
+        keys = await self._opening.keys([(row.value, row.details) for row in rows], {secret.project_id})
         return [former_of(row, keys, secret) for row in rows]
 
     async def insert(self, project_id: ProjectId, secrets: Sequence[Secret]) -> None:
@@ -269,7 +265,7 @@ class Secrets:
         key = await self._keys.active(old.project_id)
         for some in in_chunks(moved, CHUNK):
             rows = (await self._connection.execute(rows_of(SecretRow.id.in_(some), with_values=True))).all()
-            keys = await self._opening(map(_ENVELOPES, rows), {old.project_id})
+            keys = await self._opening.keys(map(ENVELOPES, rows), {old.project_id})
             for row in rows:
                 changed = moved_row(keys, key, row, new)
                 await self._connection.execute(
@@ -320,24 +316,8 @@ class Secrets:
         for project_id in sorted(of_project):
             await self._seals.change(project_id, of_project[project_id], ())
 
-    def _judgement(self) -> Judgement:
-        return Judgement(self._connection, self._places, self._seals)
-
-    async def _opening(
-        self, envelopes: Iterable[tuple[bytes | None, bytes | None]], project_ids: Iterable[str]
-    ) -> Mapping[KeyName, SealingKey]:
-        """Return the keys that these envelopes, of a value and of details, need.
-
-        Raises:
-            AlteredDatabaseError: one was given up.
-        """
-        keys = await self._keys.opened(key_names(envelopes))
-        if not all(key.is_strict for key in keys.values()):
-            await self._places.require_unbound(project_ids)
-        return keys
-
     async def _require_within(
-        self, size: Select[*tuple[Any, ...]], parameters: _Parameters, limit: int
+        self, size: Select[*tuple[Any, ...]], parameters: Parameters, limit: int
     ) -> int:
         found: int = (await self._connection.execute(size, parameters)).scalar_one()
         _require_within(found, limit)
@@ -353,7 +333,7 @@ class Secrets:
         max_bytes: int | None,
     ) -> list[Secret]:
         """Return the secrets of one folder at these places, as `at` does."""
-        place: _Parameters = {
+        place: Parameters = {
             "project": project_id,
             "environment": locations[0].environment,
             "path": locations[0].path,
@@ -362,11 +342,11 @@ class Secrets:
         }
         if max_bytes is not None:
             await self._require_within(SIZE_NAMED[with_values], place, max_bytes)
-        joined = await self._rows(ROWS_NAMED[with_values], place)
+        joined = await self._opening.rows(ROWS_NAMED[with_values], place)
         rows = [row for row in joined if row.id is not None]
-        judgement = self._judgement()
+        judgement = self._opening.judgement()
         await judgement.some(rows, joined)
-        found = await self._opened(rows, NAMED, place, judgement, with_values=with_values)
+        found = await self._opening.opened(rows, NAMED, place, judgement, with_values=with_values)
         if len(found) < len(set(locations)):
             keys = {secret.key for secret in found}
             missing = [one for one in locations if one.key not in keys]
@@ -388,67 +368,11 @@ class Secrets:
                 max_bytes -= await self._require_within(size, {}, max_bytes)
         found: list[Secret] = []
         for condition in conditions:
-            rows = await self._rows(rows_of(condition, with_values=with_values), {})
+            rows = await self._opening.rows(rows_of(condition, with_values=with_values), {})
             await judgement.some(rows)
-            found.extend(await self._read(rows, condition, {}, judgement, with_values=with_values))
+            found.extend(await self._opening.read(rows, condition, {}, judgement, with_values=with_values))
         await judgement.require()
         return found
-
-    async def _rows(
-        self, statement: Select[*tuple[Any, ...]], parameters: _Parameters
-    ) -> list[Result[*tuple[Any, ...]]]:
-        """Return what the statement finds; many rows are read in slices."""
-        found: list[Result[*tuple[Any, ...]]] = []
-        for some in (await self._connection.execute(statement, parameters)).partitions(SLICE):
-            if found:
-                await asyncio.sleep(0)
-            found.extend(some)
-        return found
-
-    async def _opened(
-        self,
-        rows: Sequence[Result[*tuple[Any, ...]]],
-        condition: ColumnElement[bool],
-        parameters: _Parameters,
-        judgement: Judgement,
-        *,
-        with_values: bool,
-    ) -> list[Secret]:
-        """Return the secrets of these rows, which the condition with these parameters found: all of one reading."""
-        found = await self._read(rows, condition, parameters, judgement, with_values=with_values)
-        await judgement.require()
-        return found
-
-    async def _read(
-        self,
-        rows: Sequence[Result[*tuple[Any, ...]]],
-        condition: ColumnElement[bool],
-        parameters: _Parameters,
-        judgement: Judgement,
-        *,
-        with_values: bool,
-    ) -> list[Secret]:
-        """Return the secrets of these rows, as `_opened` does, for others to be judged with them."""
-        if not rows:
-            return []
-        keys = await self._opening(map(_ENVELOPES, rows), {row[PROJECT_ID] for row in rows})
-        tagged = any(row[HAS_TAGS] for row in rows)
-        tags = await self._tags(condition, parameters) if tagged else {}
-        opened: list[Secret] = []
-        async for some in in_slices(rows):
-            judgement.see(some)
-            opened.extend(
-                [secret_of(row, keys, tags.get(row[0], ()), with_values=with_values) for row in some]
-            )
-        return opened
-
-    async def _tags(
-        self, condition: ColumnElement[bool], parameters: _Parameters
-    ) -> dict[str, tuple[Tag, ...]]:
-        tags: dict[str, tuple[Tag, ...]] = {}
-        for row in await self._connection.execute(tags_of(condition), parameters):
-            tags[row.secret_id] = (*tags.get(row.secret_id, ()), Tag(*row[:-1]))
-        return tags
 
     async def _add_tags(self, secrets: Sequence[Secret]) -> None:
         rows = [{"secret_id": secret.id, "tag_id": tag.id} for secret in secrets for tag in secret.tags]
@@ -463,7 +387,8 @@ def _require_within(found: int, limit: int) -> None:
 
 def _version_missing(secret: Secret) -> AlteredDatabaseError:
     return AlteredDatabaseError(
-        f"versions of secret {secret.id} were removed by other hands than the service's"
+        f"Versions of secret {secret.id} were removed from the database by others than the service. "
+        "Restore a backup; the present version can be read"
     )
 
 

@@ -185,11 +185,12 @@ class UnitOfWork:
             update(ProjectRow)
             .where(ProjectRow.id == project_id)
             .values(revision=moved(ProjectRow.revision, self._clock.now()))
-            .returning(ProjectRow.revision)
+            .returning(ProjectRow.revision, ProjectRow.places)
         )
-        revision = (await self._connection.execute(statement)).scalar_one_or_none()
-        if revision is not None:
-            self.changes.revisions[project_id] = revision
+        row = (await self._connection.execute(statement)).one_or_none()
+        if row is not None:
+            self.changes.revisions[project_id] = row.revision
+            self.place_seals.hold(project_id, row.places)
 
     async def move_names(self, organization_id: OrganizationId) -> None:
         """Raise the revision of the organization's project slugs."""

@@ -68,7 +68,10 @@ class UnsealError(KeybearerError):
 
 
 class AlteredDatabaseError(UnsealError):
-    """Rows were edited, moved, put back or removed by other hands than the service's; nothing is read of them."""
+    """Rows were edited, moved, put back or removed by others than the service; nothing is read of them.
+
+    The text names ids alone, and says what to do: clients are shown it.
+    """
 
 
 def key_name(key_id: UUID, version: int) -> KeyName:

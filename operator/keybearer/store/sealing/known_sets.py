@@ -13,7 +13,14 @@ from typing import Generic, NamedTuple, TypeVar
 from keybearer.store.sealing.envelope import SealingKey
 from keybearer.store.sealing.tally import FolderTallies, PlaceTally
 
-__all__ = ["KnownFolder", "KnownPlace", "KnownPlaces", "KnownSets", "shortened"]
+__all__ = [
+    "KnownFolder",
+    "KnownPlaces",
+    "KnownSets",
+    "PlacedEnvironment",
+    "PlacedFolder",
+    "shortened",
+]
 
 _MARKS_MAX = 100_000
 """In memory, about 20 MB; a set that is larger than that by itself is kept until the next one comes."""
@@ -40,14 +47,23 @@ class KnownFolder:
         return 1 + len(self.shared or ()) + len(self.personal or ())
 
 
-class KnownPlace(NamedTuple):
-    """What the row of a folder says of where it is."""
+class PlacedFolder(NamedTuple):
+    """A folder and where it is."""
 
+    id: str
     environment_id: str
     parent_id: str | None
     is_reserved: bool
     name: str
     path: str
+
+
+class PlacedEnvironment(NamedTuple):
+    """An environment and what it is called."""
+
+    id: str
+    project_id: str
+    slug: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +73,14 @@ class KnownPlaces:
     Attributes:
         key: that their sum is sealed with.
         tally: their sum.
-        folders: what a row of each folder says, by its id.
+        folders: by their ids.
         environments: the slug of each, by its id.
         paths: of all folders, each with the id of its environment.
     """
 
     key: SealingKey
     tally: PlaceTally
-    folders: dict[str, KnownPlace] = field(repr=False)
+    folders: dict[str, PlacedFolder] = field(repr=False)
     environments: dict[str, str] = field(repr=False)
     paths: AbstractSet[tuple[str, str]] = field(repr=False)
 
