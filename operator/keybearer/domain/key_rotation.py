@@ -138,6 +138,7 @@ class KeyRotation:
         Raises:
             UnsealError: something in a project doesn't open; the others are done.
         """
+        self._set_aside.clear()
         await self._rewrap_all()
         # A project whose key is being rotated isn't taken under marks.
         failed = [*await self._reseal_all(), *await self._take_under_marks(), *await self._reseal_all()]
@@ -299,6 +300,7 @@ class KeyRotation:
                 if await unit.resealing.begin(project):
                     await unit.audit(audited(by, EventType.ROTATE_DATA_KEY, project))
                     begun.append(project)
+                    self._set_aside.pop(project, None)
         if project_id is None:
             async with self._database.writing() as unit:
                 await unit.credential_resealing.begin()

@@ -5,19 +5,20 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 
 from keybearer.base.ids import EnvironmentSlug, FolderPath
 from keybearer.domain.access import ProjectRef
+from keybearer.domain.authorization import ActorKind, Principal
 from keybearer.domain.errors import NotFoundError
 from keybearer.domain.folders import FoldersAt
 from keybearer.domain.secrets.changes import ChangedSecret, NewSecret
 from keybearer.domain.secrets.questions import GetSecret, ListSecrets, SecretListing
 from keybearer.store.records import Project
-from keybearer.store.sealing.envelope import UnsealError
+from keybearer.store.sealing.envelope import AlteredDatabaseError, UnsealError
 from keybearer.store.sealing.keyring import Keyring
 from support.databases import OwnDatabase
 from support.service_domain import ServiceDomain, at, service_domain
@@ -54,8 +55,18 @@ class Scene:
             f"SELECT id FROM secrets WHERE folder_id = '{self.folder(environment, path)}' AND key = '{key}'"
         )
 
+    @property
+    def user(self) -> Principal:
+        return replace(self.domain.admin, kind=ActorKind.USER)
+
     async def listed(
-        self, environment: str, path: str = "/", *, recursive: bool = False, view_value: bool = True
+        self,
+        environment: str,
+        path: str = "/",
+        *,
+        recursive: bool = False,
+        view_value: bool = True,
+        user: bool = False,
     ) -> dict[str, str]:
         query = ListSecrets(
             at(self.project, path, environment),
@@ -63,8 +74,9 @@ class Scene:
             expand=False,
             view_value=view_value,
             include_imports=False,
+            personal_overrides=user,
         )
-        found = await self.domain.reading.list(self.domain.admin, query, None)
+        found = await self.domain.reading.list(self.user if user else self.domain.admin, query, None)
         assert isinstance(found, SecretListing)
         return {f"{one.secret.path} {one.secret.key}": one.value for one in found.secrets}
 
@@ -294,6 +306,59 @@ async def test_a_former_version_that_was_deleted(scene: Scene) -> None:
         await scene.get(DEV, "A", version=1)
     with pytest.raises(NotFoundError):
         await scene.get(DEV, "A", version=3)
+
+
+@pytest.mark.parametrize("is_forgotten", [False, True], ids=["read before", "after a start"])
+async def test_a_personal_secret_that_was_deleted(scene: Scene, is_forgotten: bool) -> None:
+    """Else its owner would get the shared one in its place."""
+    new = [NewSecret(key, f"cnry-own-{key}") for key in ("A", "B")]
+    await scene.domain.writing.create(scene.user, at(scene.project), new, personal=True)
+    own = {"/ A": "cnry-own-A", "/ B": "cnry-own-B"}
+    assert await scene.listed(DEV, user=True) == own
+    assert await scene.listed(DEV, DEEP, user=True) == {f"{DEEP} A": "cnry-2-dev", f"{DEEP} B": "cnry-b"}
+    if is_forgotten:
+        scene.domain.database.unlock(Keyring(scene.domain.database.keyring.roots))
+    scene.edit("DELETE FROM secrets WHERE owner <> '' AND key = 'A'")
+    for recursive in (False, True):
+        with pytest.raises(UnsealError):
+            await scene.listed(DEV, user=True, recursive=recursive)
+    scene.edit("DELETE FROM secrets WHERE owner <> ''")
+    with pytest.raises(UnsealError):
+        await scene.listed(DEV, user=True)
+    assert await scene.listed(DEV) == {"/ A": "cnry-2-dev", "/ B": "cnry-b"}
+
+
+async def test_nothing_is_written_into_a_folder_that_was_exchanged_for_another(scene: Scene) -> None:
+    """Else who reads `dev` would get what is written to `prod` from then on, once both are put back."""
+    dev, prod = scene.folder(DEV, "/"), scene.folder(PROD, "/")
+    of_dev, of_prod = (
+        scene.only(f"SELECT environment_id FROM folders WHERE id = '{folder}'") for folder in (dev, prod)
+    )
+    scene.edit(
+        f"UPDATE folders SET path = '/x' WHERE id = '{dev}'",
+        f"UPDATE folders SET environment_id = '{of_dev}' WHERE id = '{prod}'",
+        f"UPDATE folders SET environment_id = '{of_prod}', path = '/' WHERE id = '{dev}'",
+    )
+    writing, admin, place = scene.domain.writing, scene.domain.admin, at(scene.project, "/", PROD)
+    with pytest.raises(UnsealError):
+        await writing.create(admin, place, [NewSecret("NEW", "cnry-new")])
+    with pytest.raises(UnsealError):
+        await writing.update(admin, place, [ChangedSecret("A", "cnry-new")])
+    with pytest.raises(UnsealError):
+        await writing.delete(admin, place, ["A"])
+
+
+async def test_the_refusal_says_where_it_is_and_what_to_do(scene: Scene) -> None:
+    scene.edit(f"DELETE FROM secrets WHERE id = '{scene.secret(DEV, '/', 'A')}'")
+    wanted = (
+        f"^Secrets of folder {scene.folder(DEV, '/')} were changed in the database.* Restore a backup, or "
+    )
+    with pytest.raises(AlteredDatabaseError, match=wanted):
+        await scene.listed(DEV)
+    scene.edit("UPDATE environments SET slug = 'other' WHERE slug = 'prod'")
+    wanted = f"^Environments or folders of project {scene.project.id} were changed.* Restore a backup$"
+    with pytest.raises(AlteredDatabaseError, match=wanted):
+        await scene.listed("other")
 
 
 async def test_a_reading_of_what_others_may_read_goes_on(scene: Scene) -> None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 from sqlalchemy.ext.asyncio import create_async_engine
+from structlog.testing import capture_logs
 
 from keybearer.base.clock import SystemClock
 from keybearer.base.ids import ProjectId
@@ -29,6 +31,16 @@ from support.upgrade.earlier_seals import seal_as_before
 from tools.local.postgres import PostgresServer
 
 pytestmark = pytest.mark.every_database
+
+
+class LaterClock(SystemClock):
+    """Says what a test says."""
+
+    later = timedelta()
+
+    def now(self) -> datetime:
+        return datetime.now(UTC) + self.later
+
 
 GOLDEN = Path(__file__).parents[2] / "golden/databases/7f650ac"
 FOLDERS = ("/", "/a", "/b")
@@ -170,6 +182,102 @@ async def test_a_rotation_that_somebody_asks_for_before_does_not_hinder_it(
     async with domain.database.writing() as unit:
         await unit.resealing.begin(project.id)
     await converted(domain)
+    assert await listed(domain, project) == {"A": "cnry-2", "B": "cnry-b"}
+
+
+async def erased(domain: ServiceDomain, project: Project, own_database: OwnDatabase, directory: Path) -> str:
+    """Delete a secret and the sum of the folder /a by hand, and return the folder's id."""
+    folder = own_database.execute(directory, "SELECT id FROM folders WHERE path = '/a'").strip()
+    own_database.execute(directory, f"DELETE FROM secrets WHERE key = 'A' AND folder_id = '{folder}'")
+    own_database.execute(directory, f"UPDATE folders SET seal = NULL WHERE id = '{folder}'")
+    forget(domain)
+    with pytest.raises(UnsealError):
+        await listed(domain, project, "/a")
+    return folder
+
+
+async def test_a_rotation_takes_no_folder_whose_sum_was_erased_as_it_is(
+    domain: ServiceDomain, project: Project, own_database: OwnDatabase, tmp_path: Path
+) -> None:
+    await converted(domain)
+    await erased(domain, project, own_database, tmp_path)
+    async with domain.database.writing() as unit:
+        await unit.resealing.begin(project.id)
+    await converted(domain)
+    with pytest.raises(UnsealError):
+        await listed(domain, project, "/a")
+
+
+async def test_nor_one_whose_sum_is_erased_at_the_moment_at_which_it_is_sealed(
+    domain: ServiceDomain, project: Project, own_database: OwnDatabase, tmp_path: Path
+) -> None:
+    await converted(domain)
+    folder = await erased(domain, project, own_database, tmp_path)
+    async with domain.database.writing() as unit:
+        await unit.resealing.begin(project.id)
+        await unit.folder_seals.seal(project.id, folder, await unit.keys.active(project.id))
+    with pytest.raises(UnsealError):
+        await listed(domain, project, "/a")
+    await converted(domain)
+    with pytest.raises(UnsealError):
+        await listed(domain, project, "/a")
+
+
+async def test_folders_that_are_made_during_a_rotation_do_not_make_it_start_over(
+    domain: ServiceDomain, project: Project
+) -> None:
+    await converted(domain)
+    async with domain.database.writing() as unit:
+        await unit.resealing.begin(project.id)
+    phases, more = [], True
+    while more:
+        async with domain.database.reading() as unit:
+            phases.append((await unit.resealing.under_way())[0].phase)
+        await domain.folder(project, f"/made-{len(phases)}")
+        await domain.writing.create(
+            domain.admin, at(project, f"/made-{len(phases)}"), [NewSecret("A", "cnry-1")]
+        )
+        more = await advance(domain, project, 3)
+    assert phases == sorted(phases, key=["secrets", "versions", "folders", "keys"].index)
+    forget(domain)
+    for number in range(1, len(phases) + 1):
+        assert await listed(domain, project, f"/made-{number}") == {"A": "cnry-1"}
+    async with domain.database.reading() as unit:
+        assert await unit.resealing.data_keys() == 1
+
+
+async def test_what_does_not_open_holds_up_the_rotation_of_its_own_project_only(
+    domain: ServiceDomain, project: Project, own_database: OwnDatabase, tmp_path: Path
+) -> None:
+    await converted(domain)
+    other = await domain.project("other")
+    await domain.writing.create(domain.admin, at(other), [NewSecret("A", "cnry-other")])
+    secret = own_database.execute(
+        tmp_path,
+        f"SELECT id FROM secrets WHERE key = 'A' AND project_id = '{project.id}' ORDER BY id LIMIT 1",
+    ).strip()
+    own_database.execute(tmp_path, f"UPDATE secrets SET key = 'C' WHERE id = '{secret}'")
+    for one in (project, other):
+        async with domain.database.writing() as unit:
+            await unit.resealing.begin(one.id)
+    clock = LaterClock()
+    rotation = KeyRotation(domain.database, None, clock)
+    with capture_logs() as logs:
+        await rotation._advance()
+        await rotation._advance()
+    (stopped,) = [entry for entry in logs if entry["event"] == "data_key_rotation_stopped"]
+    assert stopped["project_id"] == project.id
+    assert secret in stopped["reason"]
+    async with domain.database.reading() as unit:
+        assert [one.project_id for one in await unit.resealing.under_way()] == [project.id]
+    forget(domain)
+    assert await listed(domain, other) == {"A": "cnry-other"}
+    own_database.execute(tmp_path, f"UPDATE secrets SET key = 'A' WHERE id = '{secret}'")
+    clock.later = timedelta(seconds=31)
+    await rotation._advance()
+    async with domain.database.reading() as unit:
+        assert await unit.resealing.under_way() == []
+    forget(domain)
     assert await listed(domain, project) == {"A": "cnry-2", "B": "cnry-b"}
 
 
