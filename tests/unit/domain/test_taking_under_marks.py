@@ -161,6 +161,26 @@ async def test_then_an_envelope_of_the_earlier_version_is_refused(
         await listed(domain, project)
 
 
+async def test_then_it_is_not_taken_under_marks_again(
+    domain: ServiceDomain, project: Project, own_database: OwnDatabase, tmp_path: Path
+) -> None:
+    """Not even for who puts the former key back as the latest one, and removes all sums."""
+    own_database.execute(tmp_path, "CREATE TABLE old_keys AS SELECT * FROM data_keys")
+    await converted(domain)
+    own_database.execute(tmp_path, "UPDATE old_keys SET version = 99")
+    own_database.execute(tmp_path, "INSERT INTO data_keys SELECT * FROM old_keys")
+    own_database.execute(tmp_path, "UPDATE folders SET seal = NULL")
+    own_database.execute(tmp_path, "UPDATE projects SET places = NULL")
+    own_database.execute(tmp_path, "DELETE FROM secrets WHERE key = 'A'")
+    forget(domain)
+    async with domain.database.reading() as unit:
+        assert await unit.seal_conversion.projects() == []
+    await converted(domain)
+    for path in FOLDERS:
+        with pytest.raises(UnsealError):
+            await listed(domain, project, path)
+
+
 async def test_a_rotation_leaves_refused_what_was_edited_before(
     domain: ServiceDomain, project: Project, own_database: OwnDatabase, tmp_path: Path
 ) -> None:
