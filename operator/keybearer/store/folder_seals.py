@@ -22,9 +22,11 @@ from keybearer.base.slices import SLICE, in_slices
 from keybearer.store.failures import RaceError
 from keybearer.store.keys import Keys
 from keybearer.store.place_seals import PlaceSeals
+from keybearer.store.root_keys import key_name_column
 from keybearer.store.sealing.envelope import (
     AlteredDatabaseError,
     Ciphertext,
+    KeyName,
     Plaintext,
     SealingKey,
     UnsealError,
@@ -46,7 +48,7 @@ _Row = Result[*tuple[Any, ...]]
 class JudgedFolder:
     """A folder that secrets are read of, and what of them is compared with.
 
-    Legacy is one whose project isn't under marks yet: there everything passes.
+    Where the project isn't under marks yet, `known` is None, and everything passes.
     """
 
     def __init__(self, folder_id: str, seal: bytes | None, known: KnownFolder | None) -> None:
@@ -198,6 +200,7 @@ class FolderSeals:
 
         Raises:
             UnsealError: the seal doesn't open.
+            AlteredDatabaseError: the folder has none although it was under marks before.
         """
         statement = select(FolderRow.seal).where(FolderRow.id == folder_id).with_for_update(key_share=True)
         seal = (await self._connection.execute(statement)).scalar_one_or_none()
@@ -205,6 +208,7 @@ class FolderSeals:
         shared = [row for row in rows if not row.owner]
         personal = [row for row in rows if row.owner]
         if seal is None and not key.is_strict:
+            await self._require_unmarked(folder_id)
             tallies = FolderTallies(Tally.of(marks_of(key, shared)), Tally.of(marks_of(key, personal)))
         else:
             former, before = key, FolderTallies()
@@ -218,6 +222,13 @@ class FolderSeals:
             {folder_id: key.seal(Plaintext(tallies.packed()), _identity(project_id, folder_id))}
         )
         return len(rows)
+
+    async def _require_unmarked(self, folder_id: str) -> None:
+        sealing = select(key_name_column(SecretRow.value)).where(SecretRow.folder_id == folder_id).distinct()
+        names = [KeyName(bytes(name)) for name in (await self._connection.execute(sealing)).scalars()]
+        # From memory as well: who removed a strict key from the database can't have the folder taken as it is.
+        if any(key.is_strict for key in (await self._keys.opened(names)).values()):
+            raise _altered(folder_id)
 
     async def _change(self, project_id: ProjectId, changes: dict[str, tuple[list[Head], list[Head]]]) -> None:
         statement = (

@@ -15,12 +15,11 @@ from keybearer.base.errors import ConfigurationError
 from keybearer.base.ids import ProjectId
 from keybearer.store.root_keys import RootKeyring
 from keybearer.store.sealing.envelope import (
-    BOUND,
+    AlteredDatabaseError,
     KeyName,
     SealingKey,
     UnsealError,
     WrappedKey,
-    format_of,
     key_id_of,
     key_name,
     new_key_material,
@@ -29,7 +28,7 @@ from keybearer.store.sealing.keyring import Keyring, data_key_identity, server_k
 from keybearer.store.sealing.known_sets import KnownSets
 from keybearer.store.tables.keys import DataKeyRow, ServerKeyRow
 
-__all__ = ["Keys", "LineKey"]
+__all__ = ["Keys", "LineKey", "keys_altered"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,9 +182,23 @@ class Keys:
         return self._keyring.unwrap(key_name(UUID(row.id), row.version), WrappedKey(row.wrapped), project_id)
 
     async def is_strict(self, project_id: ProjectId) -> bool:
-        """Return whether the project's newest data key is strict; one without a key, or that is gone, isn't."""
-        row = (await self._connection.execute(_newest(project_id))).one_or_none()
-        return row is not None and format_of(row.wrapped) == BOUND
+        """Return whether the project has a strict data key; one without a key, or that is gone, has none.
+
+        All are looked at and opened: who edits the database may add a later one, or change what a row says.
+
+        Raises:
+            AlteredDatabaseError: one doesn't open.
+        """
+        statement = select(DataKeyRow.id, DataKeyRow.version, DataKeyRow.wrapped)
+        rows = (await self._connection.execute(statement.where(DataKeyRow.project_id == project_id))).all()
+        try:
+            keys = [
+                self._keyring.unwrap(key_name(UUID(row.id), row.version), WrappedKey(row.wrapped), project_id)
+                for row in rows
+            ]
+        except UnsealError as error:
+            raise keys_altered(project_id) from error
+        return any(key.is_strict for key in keys)
 
     async def newest(self, project_id: ProjectId) -> SealingKey:
         """Return the project's newest data key, to read with; see `active` for writing.
@@ -228,6 +241,14 @@ class Keys:
         if wanted - found.keys():
             raise UnsealError("a value names a data key that is gone; the database is damaged")
         return found
+
+
+def keys_altered(project_id: str) -> AlteredDatabaseError:
+    """Return what to raise where the data keys of a project aren't those that the service made."""
+    return AlteredDatabaseError(
+        f"Data keys of project {project_id} were changed in the database by others than the service, so no secret of "
+        "the project is read. Restore a backup"
+    )
 
 
 def _newest(project_id: ProjectId) -> Select[*tuple[str, int, bytes]]:

@@ -19,6 +19,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from keybearer.base.clock import Clock
 from keybearer.base.ids import ProjectId
+from keybearer.store.columns import select_record
 from keybearer.store.folder_seals import FolderSeals
 from keybearer.store.keys import Keys
 from keybearer.store.place_seals import PlaceSeals
@@ -45,6 +46,9 @@ class DataKeyRotation:
     after: str
     resealed: int
     started_at: datetime
+
+
+_ROTATIONS = select_record(KeyRotationRow, DataKeyRotation)
 
 
 class Resealing:
@@ -86,17 +90,8 @@ class Resealing:
 
     async def under_way(self) -> list[DataKeyRotation]:
         """Return the rotations that are not over, those that began first in front."""
-        statement = select(
-            KeyRotationRow.project_id,
-            KeyRotationRow.phase,
-            KeyRotationRow.after,
-            KeyRotationRow.resealed,
-            KeyRotationRow.started_at,
-        ).order_by(KeyRotationRow.started_at, KeyRotationRow.project_id)
-        return [
-            DataKeyRotation(ProjectId(row.project_id), row.phase, row.after, row.resealed, row.started_at)
-            for row in await self._connection.execute(statement)
-        ]
+        statement = _ROTATIONS.order_by(KeyRotationRow.started_at, KeyRotationRow.project_id)
+        return [DataKeyRotation(*row) for row in await self._connection.execute(statement)]
 
     async def projects(self) -> list[ProjectId]:
         """Return the ids of all projects."""
@@ -117,9 +112,11 @@ class Resealing:
         """
         if not await self.lock(project_id):
             return False
-        rotation = next((one for one in await self.under_way() if one.project_id == project_id), None)
-        if rotation is None:
+        statement = _ROTATIONS.where(KeyRotationRow.project_id == project_id)
+        row = (await self._connection.execute(statement)).one_or_none()
+        if row is None:
             return False  # another process did the rest
+        rotation = DataKeyRotation(*row)
         key = await self._keys.active(project_id)
         match rotation.phase:
             case "secrets":

@@ -1,6 +1,6 @@
 """Taking a project of an earlier version under marks: so many folders at a time, while the service works.
 
-A project whose newest data key isn't strict has no sum of its places, and nothing of it is judged. Each folder gets
+A project without a strict data key has no sum of its places, and nothing of it is judged. Each folder gets
 the sum of its secrets first; whoever writes keeps it from then on. In the transaction that finds no folder without
 one, the places get theirs, and a strict key is made: from then on everything is judged. A rotation seals with that
 key, bound to name and folder, what is sealed already; at its end the former key is given up, and what it sealed is
@@ -12,13 +12,13 @@ key opens nothing that was sealed since.
 
 from __future__ import annotations
 
-from sqlalchemy import func, select
+from sqlalchemy import and_, func, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 from sqlalchemy.orm import aliased
 
 from keybearer.base.ids import ProjectId
 from keybearer.store.folder_seals import FolderSeals
-from keybearer.store.keys import Keys
+from keybearer.store.keys import Keys, keys_altered
 from keybearer.store.place_seals import PlaceSeals
 from keybearer.store.resealing import Resealing
 from keybearer.store.sealing.envelope import BOUND
@@ -28,6 +28,22 @@ from keybearer.store.tables.projects import EnvironmentRow, FolderRow
 __all__ = ["SealConversion"]
 
 _FOLDERS_AT_ONCE = 100
+
+_STRICT = aliased(DataKeyRow)
+# One strict key is enough: else who adds a key of an earlier version could have the project taken as it is.
+_WITHOUT_MARKS = (
+    select(DataKeyRow.project_id)
+    .distinct()
+    .outerjoin(
+        _STRICT,
+        and_(
+            _STRICT.project_id == DataKeyRow.project_id,
+            func.substr(_STRICT.wrapped, 1, 1) == bytes([BOUND]),
+        ),
+    )
+    .outerjoin(KeyRotationRow, KeyRotationRow.project_id == DataKeyRow.project_id)
+    .where(_STRICT.id.is_(None), KeyRotationRow.project_id.is_(None))
+)
 
 
 class SealConversion:
@@ -49,29 +65,24 @@ class SealConversion:
 
     async def projects(self) -> list[ProjectId]:
         """Return the projects that aren't under marks yet; one whose key is being rotated comes when that is over."""
-        newer = aliased(DataKeyRow)
-        statement = (
-            select(DataKeyRow.project_id)
-            .outerjoin(
-                newer, (newer.project_id == DataKeyRow.project_id) & (newer.version > DataKeyRow.version)
-            )
-            .outerjoin(KeyRotationRow, KeyRotationRow.project_id == DataKeyRow.project_id)
-            .where(
-                newer.id.is_(None),
-                KeyRotationRow.project_id.is_(None),
-                func.substr(DataKeyRow.wrapped, 1, 1) != bytes([BOUND]),
-            )
-            .order_by(DataKeyRow.project_id)
-        )
-        return [ProjectId(project_id) for project_id in (await self._connection.execute(statement)).scalars()]
+        found = await self._connection.execute(_WITHOUT_MARKS.order_by(DataKeyRow.project_id))
+        return [ProjectId(project_id) for project_id in found.scalars()]
 
     async def advance(self, project_id: ProjectId, limit: int) -> bool:
         """Take folders of about so many secrets under marks; return whether more is to be done.
 
         A folder is never taken in parts: one that is larger is taken by itself.
+
+        Raises:
+            AlteredDatabaseError: the project was under marks before.
         """
-        if not await self._resealing.lock(project_id) or project_id not in await self.projects():
+        if not await self._resealing.lock(project_id):
             return False
+        waiting = _WITHOUT_MARKS.where(DataKeyRow.project_id == project_id)
+        if (await self._connection.execute(waiting)).first() is None:
+            return False
+        if await self._keys.is_strict(project_id):
+            raise keys_altered(project_id)
         key = await self._keys.active(project_id)
         statement = (
             select(FolderRow.id)

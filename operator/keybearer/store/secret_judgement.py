@@ -60,6 +60,11 @@ class Judgement:
             judged = [self._folders[folder_id] for folder_id in wanted if folder_id in self._folders]
             await self._seals.look_through(judged, personal=personal)
 
+    def is_marked(self, folder_id: str) -> bool:
+        """Return whether the folder's secrets are compared with anything; before an upgrade is over, some aren't."""
+        folder = self._folders.get(folder_id)
+        return folder is None or folder.known is not None
+
     def see(self, rows: Sequence[_Row]) -> None:
         """Take rows that begin with `LISTED_COLUMNS` into account; `require` tells what is wrong."""
         of_folder: dict[str, list[_Row]] = {}

@@ -12,13 +12,14 @@ from sqlalchemy import Row as Result
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from keybearer.base.slices import SLICE, in_slices
+from keybearer.store.failures import RaceError
 from keybearer.store.folder_seals import FolderSeals
-from keybearer.store.keys import Keys
+from keybearer.store.keys import Keys, keys_altered
 from keybearer.store.place_seals import PlaceSeals
 from keybearer.store.records import Secret, Tag
 from keybearer.store.sealing.envelope import KeyName, SealingKey
 from keybearer.store.secret_judgement import Judgement
-from keybearer.store.secret_marks import DETAILS, HAS_TAGS, PROJECT_ID, VALUE
+from keybearer.store.secret_marks import DETAILS, FOLDER_ID, HAS_TAGS, PROJECT_ID, VALUE
 from keybearer.store.secret_rows import key_names, secret_of
 from keybearer.store.secret_statements import tags_of
 
@@ -97,6 +98,7 @@ class SecretOpening:
         if not rows:
             return []
         keys = await self.keys(map(ENVELOPES, rows), {row[PROJECT_ID] for row in rows})
+        await self._require_marked(rows, keys, judgement)
         tagged = any(row[HAS_TAGS] for row in rows)
         tags = await self._tags(condition, parameters) if tagged else {}
         opened: list[Secret] = []
@@ -106,6 +108,24 @@ class SecretOpening:
                 [secret_of(row, keys, tags.get(row[0], ()), with_values=with_values) for row in some]
             )
         return opened
+
+    async def _require_marked(
+        self,
+        rows: Sequence[Result[*tuple[Any, ...]]],
+        keys: Mapping[KeyName, SealingKey],
+        judgement: Judgement,
+    ) -> None:
+        """Let pass rows of folders that aren't under marks, as long as no strict key sealed them.
+
+        This process may remember a strict key that somebody removed from the database.
+        """
+        for row in rows:
+            if judgement.is_marked(row[FOLDER_ID]):
+                continue
+            if any(keys[name].is_strict for name in key_names([ENVELOPES(row)])):
+                if await self._keys.is_strict(row[PROJECT_ID]):
+                    raise RaceError("the project came under marks at the same moment; try again")
+                raise keys_altered(row[PROJECT_ID])
 
     async def _tags(
         self, condition: ColumnElement[bool], parameters: Parameters

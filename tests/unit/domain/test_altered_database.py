@@ -298,8 +298,10 @@ async def test_all_seals_that_were_erased(scene: Scene) -> None:
 ROLLED_BACK = (
     "UPDATE projects SET places = NULL",
     "UPDATE folders SET seal = NULL",
-    "UPDATE secrets SET version = 1, value = (SELECT value FROM secret_versions WHERE secret_id = secrets.id "
-    "AND version = 1) WHERE key = 'A'",
+    (
+        "UPDATE secrets SET version = 1, value = (SELECT value FROM secret_versions AS former WHERE "
+        "former.secret_id = secrets.id AND former.version = 1) WHERE key = 'A'"
+    ),
     "DELETE FROM secret_versions WHERE version = 2",
 )
 

@@ -181,6 +181,25 @@ async def test_then_it_is_not_taken_under_marks_again(
             await listed(domain, project, path)
 
 
+async def test_nor_by_a_process_that_remembers_a_key_which_somebody_removed(
+    domain: ServiceDomain, project: Project, own_database: OwnDatabase, tmp_path: Path
+) -> None:
+    own_database.execute(tmp_path, "CREATE TABLE old_keys AS SELECT * FROM data_keys")
+    await converted(domain)
+    assert await listed(domain, project) == {"A": "cnry-2", "B": "cnry-b"}
+    own_database.execute(tmp_path, "DELETE FROM data_keys")
+    own_database.execute(tmp_path, "INSERT INTO data_keys SELECT * FROM old_keys")
+    own_database.execute(tmp_path, "UPDATE folders SET seal = NULL")
+    own_database.execute(tmp_path, "UPDATE projects SET places = NULL")
+    own_database.execute(tmp_path, "DELETE FROM secrets WHERE key = 'A'")
+    with pytest.raises(UnsealError):
+        await listed(domain, project)
+    with pytest.raises(UnsealError):
+        await KeyRotation(domain.database, None, SystemClock()).finish()
+    with pytest.raises(UnsealError):
+        await listed(domain, project)
+
+
 async def test_a_rotation_leaves_refused_what_was_edited_before(
     domain: ServiceDomain, project: Project, own_database: OwnDatabase, tmp_path: Path
 ) -> None:
