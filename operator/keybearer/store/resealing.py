@@ -225,18 +225,18 @@ class Resealing:
         return len(old)
 
     async def _reseal_folders(self, project_id: ProjectId, key: SealingKey, limit: int) -> bool:
-        """Seal sums of folders of about so many secrets anew; return whether there were any.
+        """Seal sums of folders of about so many secrets anew; return whether others may be left.
 
         Folders that are made meanwhile have the key of the project's sum, which is sealed anew after all of them.
         """
         statement = _former_seals(project_id, key.name).limit(_FOLDERS_AT_ONCE)
         folder_ids = list((await self._connection.execute(statement)).scalars())
         sealed = 0
-        for folder_id in folder_ids:
+        for number, folder_id in enumerate(folder_ids, start=1):
             sealed += await self._seals.seal(project_id, folder_id, key)
-            if sealed >= limit:
-                break
-        return bool(folder_ids)
+            if sealed >= limit and number < len(folder_ids):
+                return True
+        return len(folder_ids) == _FOLDERS_AT_ONCE
 
     async def _finish(self, rotation: DataKeyRotation, key: SealingKey) -> bool:
         await self._keys.hold_former(rotation.project_id, key.name)

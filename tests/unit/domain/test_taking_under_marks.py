@@ -272,6 +272,7 @@ async def test_folders_that_are_made_during_a_rotation_do_not_make_it_start_over
     while more:
         async with domain.database.reading() as unit:
             phases.append((await unit.resealing.under_way())[0].phase)
+        assert len(phases) < 60
         await domain.folder(project, f"/made-{len(phases)}")
         await domain.writing.create(
             domain.admin, at(project, f"/made-{len(phases)}"), [NewSecret("A", "cnry-1")]
