@@ -40,6 +40,7 @@ async def add_environment(unit: UnitOfWork, environment: Environment) -> None:
     await unit.projects.add_environment(environment)
     await unit.grants.bind(environment)
     await unit.folders.add(
+        environment.project_id,
         Folder(
             id=new_uuid(),
             environment_id=environment.id,
@@ -52,7 +53,7 @@ async def add_environment(unit: UnitOfWork, environment: Environment) -> None:
             last_secret_modified=None,
             created_at=environment.created_at,
             updated_at=environment.created_at,
-        )
+        ),
     )
 
 

@@ -85,7 +85,7 @@ class Folders:
                     folder = _new_folder(environment, parent, missing, now)
                     if missing == path:
                         folder = replace(folder, description=description)
-                    await unit.folders.add(folder)
+                    await unit.folders.add(access.project.id, folder)
                     present[missing] = folder
             view = FolderView(present[path], environment)
             await unit.audit(_event(principal, EventType.CREATE_FOLDER, access, view))
@@ -190,7 +190,7 @@ class Folders:
                 raise InvalidError(
                     f"Folder '{folder.path}' is not empty; send forceDelete to delete it anyway"
                 )
-            await unit.folders.delete(folder.id)
+            await unit.folders.delete(access.project.id, folder)
             view = FolderView(folder, environment)
             await unit.audit(_event(principal, EventType.DELETE_FOLDER, access, view))
             return view
@@ -219,7 +219,7 @@ class Folders:
         )
         if path != old.path:
             await follow_rename(unit, access, environment.slug, old, new)
-        await unit.folders.rename(old, new)
+        await unit.folders.rename(access.project.id, old, new)
         view = FolderView(new, environment)
         await unit.audit(_event(principal, EventType.UPDATE_FOLDER, access, view, formerPath=old.path))
         return view

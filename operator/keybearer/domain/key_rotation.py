@@ -16,9 +16,12 @@ What is to be done, and how far it came, stands in the database: whoever starts 
 from __future__ import annotations
 
 import asyncio
+import random
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
+from keybearer.base.backoff import Backoff
 from keybearer.base.clock import Clock
 from keybearer.base.errors import ConfigurationError, KeybearerError
 from keybearer.base.ids import ProjectId, new_uuid
@@ -33,7 +36,7 @@ from keybearer.store.credential_resealing import CredentialRotation
 from keybearer.store.database import Database
 from keybearer.store.resealing import DataKeyRotation
 from keybearer.store.root_keys import RootKeyRecord, RootKeyState
-from keybearer.store.sealing.envelope import SealingKey, key_id_of
+from keybearer.store.sealing.envelope import SealingKey, UnsealError, key_id_of
 from keybearer.store.sealing.root_key import add_root_key
 from keybearer.store.unit import UnitOfWork
 
@@ -51,6 +54,10 @@ _SILENT = timedelta(seconds=60)
 _WRAPPED_AT_ONCE = 100
 _SEALED_AT_ONCE = 100
 """Values in one transaction; other writers of the project wait for it. With their details 13 MiB at most."""
+_MARKED_AT_ONCE = 2000
+"""Secrets whose marks are made in one transaction: about 30 ms."""
+_ASIDE = Backoff(timedelta(seconds=30), timedelta(hours=1))
+_RNG = random.Random()  # noqa: S311 - spreads attempts, guards nothing
 _log = get_logger(__name__)
 
 
@@ -90,6 +97,8 @@ class KeyRotation:
         self._woken = asyncio.Event()
         self._told: str | None = None
         self._said: tuple[tuple[str, ...], float] | None = None
+        # Failures in a row, and when it is tried again, of each project in which something doesn't open.
+        self._set_aside: dict[ProjectId, tuple[int, datetime]] = {}
 
     async def start(self) -> None:
         """Take part, and do what is to be done about root keys at once: nobody waits for this process yet."""
@@ -124,28 +133,83 @@ class KeyRotation:
             _log.warning("key_rotation_not_left", kind=type(error).__name__)
 
     async def finish(self) -> None:
-        """Do all that is to be done."""
+        """Do all that is to be done.
+
+        Raises:
+            UnsealError: something in a project doesn't open; the others are done.
+        """
+        self._set_aside.clear()
         await self._rewrap_all()
-        await self._reseal_all()
+        # A project whose key is being rotated isn't taken under marks.
+        failed = [*await self._reseal_all(), *await self._take_under_marks(), *await self._reseal_all()]
         await self._reseal_credentials()
+        if failed:
+            raise failed[0]
 
     async def _advance(self) -> None:
         async with self._database.reading() as unit:
             is_retiring = RootKeyState.RETIRING in (await unit.root_keys.known()).values()
         if is_retiring:
             await self._rewrap_all()
+        await self._take_under_marks()
         await self._reseal_all()
         await self._reseal_credentials()
 
-    async def _reseal_all(self) -> None:
+    async def _take_under_marks(self) -> list[UnsealError]:
+        """Take projects of earlier versions under marks; what is sealed of them is sealed anew after that."""
         async with self._database.reading() as unit:
-            rotations = await unit.resealing.under_way()
-        for rotation in rotations:
-            more = True
-            while more:
-                async with self._database.writing() as unit:
-                    more = await unit.resealing.advance(rotation.project_id, _SEALED_AT_ONCE)
-            _log.info("data_key_rotated", project_id=rotation.project_id)
+            projects = await unit.seal_conversion.projects()
+
+        async def step(unit: UnitOfWork, project_id: ProjectId) -> bool:
+            return await unit.seal_conversion.advance(project_id, _MARKED_AT_ONCE)
+
+        return await self._each(projects, step, "project_taken_under_marks")
+
+    async def _reseal_all(self) -> list[UnsealError]:
+        async with self._database.reading() as unit:
+            projects = [rotation.project_id for rotation in await unit.resealing.under_way()]
+
+        async def step(unit: UnitOfWork, project_id: ProjectId) -> bool:
+            return await unit.resealing.advance(project_id, _SEALED_AT_ONCE)
+
+        return await self._each(projects, step, "data_key_rotated")
+
+    async def _each(
+        self,
+        projects: Iterable[ProjectId],
+        step: Callable[[UnitOfWork, ProjectId], Awaitable[bool]],
+        done: str,
+    ) -> list[UnsealError]:
+        """Take steps in each project until there are no more, and return why some couldn't be taken.
+
+        A project in which something doesn't open holds up no other one. It is tried again after a while, as
+        somebody may have restored what was edited.
+        """
+        failed: list[UnsealError] = []
+        for project_id in projects:
+            failures, until = self._set_aside.get(project_id, (0, self._clock.now()))
+            if self._clock.now() < until:
+                continue
+            try:
+                more = True
+                while more:
+                    async with self._database.writing() as unit:
+                        more = await step(unit, project_id)
+            except UnsealError as error:
+                wait = _ASIDE.delay(failures + 1, _RNG)
+                self._set_aside[project_id] = (failures + 1, self._clock.now() + wait)
+                failed.append(error)
+                # The text names ids alone.
+                _log.error(
+                    "data_key_rotation_stopped",
+                    project_id=project_id,
+                    reason=str(error),
+                    next_try_seconds=round(wait.total_seconds()),
+                )
+                continue
+            self._set_aside.pop(project_id, None)
+            _log.info(done, project_id=project_id)
+        return failed
 
     async def _reseal_credentials(self) -> None:
         async with self._database.reading() as unit:
@@ -236,6 +300,7 @@ class KeyRotation:
                 if await unit.resealing.begin(project):
                     await unit.audit(audited(by, EventType.ROTATE_DATA_KEY, project))
                     begun.append(project)
+                    self._set_aside.pop(project, None)
         if project_id is None:
             async with self._database.writing() as unit:
                 await unit.credential_resealing.begin()

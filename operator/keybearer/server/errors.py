@@ -32,7 +32,7 @@ from keybearer.server.answers import json_response
 from keybearer.server.refusal_audit import record_refusal
 from keybearer.server.request_scope import request_id_of
 from keybearer.store.failures import BusyError, TooSlowError, UnavailableError, UnstorableTextError
-from keybearer.store.sealing.envelope import UnsealError
+from keybearer.store.sealing.envelope import AlteredDatabaseError, UnsealError
 from keybearer.wire.errors import ErrorBody, ValidationIssue
 
 __all__ = ["BadRequestError", "add_error_handlers", "answer_to"]
@@ -133,6 +133,11 @@ async def _unopened(request: Request, error: Exception) -> Response:
     return _answer(request, 400, "CryptographyError", _UNOPENED)
 
 
+async def _altered(request: Request, error: Exception) -> Response:
+    _log.error("database_altered", request_id=request_id_of(request.scope), reason=str(error))
+    return _answer(request, 400, "CryptographyError", str(error))
+
+
 async def _unforeseen(request: Request, error: Exception) -> Response:
     _log_failure(request, error)
     return _answer(request, 500, "InternalServerError", _UNFORESEEN)
@@ -142,6 +147,7 @@ _HANDLERS: Mapping[type[Exception], Callable[[Request, Exception], Awaitable[Res
     **dict.fromkeys(_TABLE, _refused),
     RequestValidationError: _malformed,
     HTTPException: _http,
+    AlteredDatabaseError: _altered,
     UnsealError: _unopened,
     Exception: _unforeseen,
 }

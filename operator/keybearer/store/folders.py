@@ -12,8 +12,12 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from keybearer.base.ids import EnvironmentSlug, FolderPath, OrganizationId, ProjectId
 from keybearer.store.columns import select_record
+from keybearer.store.folder_seals import FolderSeals
+from keybearer.store.place_marks import placed_folder
+from keybearer.store.place_seals import PlaceSeals
 from keybearer.store.records import Folder
 from keybearer.store.revisions import NOTED_MAX, ChangeKind, Changes, ListChange
+from keybearer.store.sealing.known_sets import PlacedFolder
 from keybearer.store.tables.imports import SecretImportRow
 from keybearer.store.tables.projects import EnvironmentRow, FolderRow, ProjectRow
 from keybearer.store.tables.secrets import SecretRow
@@ -63,25 +67,38 @@ _ORGANIZATION = (
 class Folders:
     """Repository of folders."""
 
-    def __init__(self, connection: AsyncConnection, changes: Changes) -> None:
+    def __init__(
+        self, connection: AsyncConnection, places: PlaceSeals, seals: FolderSeals, changes: Changes
+    ) -> None:
         self._connection = connection
+        self._places = places
+        self._seals = seals
         self._changes = changes
 
-    async def add(self, folder: Folder) -> None:
-        """Store a new folder."""
-        await self._connection.execute(insert(FolderRow).values(asdict(folder)))
+    async def add(self, project_id: ProjectId, folder: Folder) -> None:
+        """Store a new folder of the project."""
+        seal = await self._seals.first(project_id, folder.id)
+        await self._connection.execute(insert(FolderRow).values({**asdict(folder), "seal": seal}))
+        await self._places.change(project_id, (), [placed_folder(folder)])
 
     async def at(
         self, project_id: ProjectId, environment: EnvironmentSlug, path: FolderPath
     ) -> Folder | None:
-        """Return the folder at the path, or None where environment or folder don't exist."""
+        """Return the folder at the path, or None where environment or folder don't exist.
+
+        Raises:
+            AlteredDatabaseError: it was removed, moved or renamed by others.
+        """
         statement = _FOLDERS.join(EnvironmentRow, EnvironmentRow.id == FolderRow.environment_id).where(
             EnvironmentRow.project_id == project_id,
             EnvironmentRow.slug == environment,
             FolderRow.path == path,
         )
         row = (await self._connection.execute(statement)).one_or_none()
-        return None if row is None else Folder(*row)
+        if row is None:
+            await self._places.require_absent(project_id, environment, path)
+            return None
+        return Folder(*row)
 
     async def of_paths(self, environment_id: str, paths: Iterable[FolderPath]) -> dict[str, Folder]:
         """Return those of the paths that exist, by path."""
@@ -116,9 +133,10 @@ class Folders:
         )
         return (await self._connection.execute(statement, subtree(folder.path))).scalar_one() or 0
 
-    async def rename(self, old: Folder, new: Folder) -> None:
-        """Store the folder's new name and path, and move the paths of all under it."""
+    async def rename(self, project_id: ProjectId, old: Folder, new: Folder) -> None:
+        """Store the new name and path of a folder of the project, and move the paths of all under it."""
         await self._note_lists(ChangeKind.DELETED, old)
+        moved = [] if new.path == old.path else await self._within(old)
         await self._connection.execute(
             update(FolderRow)
             .where(FolderRow.environment_id == old.environment_id, _BENEATH)
@@ -136,6 +154,8 @@ class Folders:
                 updated_at=new.updated_at,
             )
         )
+        if moved:
+            await self._places.change(project_id, moved, [_renamed(place, old, new) for place in moved])
         await self._note_lists(ChangeKind.CREATED, new)
 
     async def mark_modified(self, folder_ids: Iterable[str], now: datetime) -> None:
@@ -144,12 +164,16 @@ class Folders:
             update(FolderRow).where(FolderRow.id.in_(list(folder_ids))).values(last_secret_modified=now)
         )
 
-    async def delete(self, folder_id: str) -> None:
-        """Remove the folder with all it holds."""
-        folder = await self.get(folder_id)
-        if folder is not None:
-            await self._note_lists(ChangeKind.DELETED, folder)
-        await self._connection.execute(delete(FolderRow).where(FolderRow.id == folder_id))
+    async def delete(self, project_id: ProjectId, folder: Folder) -> None:
+        """Remove a folder of the project with all it holds."""
+        await self._note_lists(ChangeKind.DELETED, folder)
+        await self._places.change(project_id, await self._within(folder), ())
+        await self._connection.execute(delete(FolderRow).where(FolderRow.id == folder.id))
+
+    async def _within(self, folder: Folder) -> list[PlacedFolder]:
+        """Return the folder and all under it, as they are marked."""
+        place = {"environment": folder.environment_id, **subtree(folder.path)}
+        return await self._places.folders_where(_IN_ENVIRONMENT, WITHIN_SUBTREE, parameters=place)
 
     async def _note_lists(self, kind: ChangeKind, folder: Folder) -> None:
         """Note what lists of the folder, and of all under it, gain or lose; the organization where it is much."""
@@ -163,3 +187,10 @@ class Folders:
             return
         self._changes.folders += [ListChange(kind, *row) for row in secrets]
         self._changes.folders += [ListChange(ChangeKind.IMPORTS, *row) for row in importers]
+
+
+def _renamed(place: PlacedFolder, old: Folder, new: Folder) -> PlacedFolder:
+    """Return where a folder is after a rename of it, or of one above it."""
+    if place.id == new.id:
+        return placed_folder(new)
+    return place._replace(path=new.path + place.path[len(old.path) :])

@@ -15,6 +15,7 @@ from keybearer.base.errors import ConfigurationError
 from keybearer.base.ids import ProjectId
 from keybearer.store.root_keys import RootKeyring
 from keybearer.store.sealing.envelope import (
+    AlteredDatabaseError,
     KeyName,
     SealingKey,
     UnsealError,
@@ -24,9 +25,10 @@ from keybearer.store.sealing.envelope import (
     new_key_material,
 )
 from keybearer.store.sealing.keyring import Keyring, data_key_identity, server_key_identity
+from keybearer.store.sealing.known_sets import KnownSets
 from keybearer.store.tables.keys import DataKeyRow, ServerKeyRow
 
-__all__ = ["Keys", "LineKey"]
+__all__ = ["Keys", "LineKey", "keys_altered"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,11 @@ class Keys:
         if self._keyring_or_none is None:
             raise ConfigurationError("the database is not unlocked yet")
         return self._keyring_or_none
+
+    @property
+    def known(self) -> KnownSets:
+        """What was looked through with these keys."""
+        return self._keyring.known
 
     async def any_wrapped(self) -> bool:
         """Return whether a root key was used on this database before. Needs no keyring."""
@@ -139,7 +146,7 @@ class Keys:
         )
         return key
 
-    async def create(self, project_id: ProjectId) -> SealingKey:
+    async def create(self, project_id: ProjectId, *, is_strict: bool = True) -> SealingKey:
         """Make the project's next data key; what is written from now on is sealed with it."""
         newest = (
             await self._connection.execute(
@@ -150,7 +157,7 @@ class Keys:
             )
         ).scalar_one_or_none()
         key_id, version = uuid4(), (newest or 0) + 1
-        key = SealingKey(key_name(key_id, version), new_key_material())
+        key = SealingKey(key_name(key_id, version), new_key_material(), is_strict)
         wrapped = (await self._roots.active()).wrap(key, data_key_identity(project_id))
         await self._connection.execute(
             insert(DataKeyRow).values(
@@ -169,17 +176,41 @@ class Keys:
         Raises:
             UnsealError: the project has none; the database is damaged.
         """
-        statement = (
-            select(DataKeyRow.id, DataKeyRow.version, DataKeyRow.wrapped)
-            .where(DataKeyRow.project_id == project_id)
-            .order_by(DataKeyRow.version.desc())
-            .limit(1)
-            .with_for_update(read=True)
-        )
+        statement = _newest(project_id).with_for_update(read=True)
         # Who waited for the end of a rotation finds the key it saw gone, and the latest when it looks again.
         row = (await self._connection.execute(statement)).one_or_none() or (
             await self._connection.execute(statement)
         ).one_or_none()
+        if row is None:
+            raise UnsealError(f"project {project_id} has no data key; the database is damaged")
+        return self._keyring.unwrap(key_name(UUID(row.id), row.version), WrappedKey(row.wrapped), project_id)
+
+    async def is_strict(self, project_id: ProjectId) -> bool:
+        """Return whether the project has a strict data key; one without a key, or that is gone, has none.
+
+        All are looked at and opened: who edits the database may add a later one, or change what a row says.
+
+        Raises:
+            AlteredDatabaseError: one doesn't open.
+        """
+        statement = select(DataKeyRow.id, DataKeyRow.version, DataKeyRow.wrapped)
+        rows = (await self._connection.execute(statement.where(DataKeyRow.project_id == project_id))).all()
+        try:
+            keys = [
+                self._keyring.unwrap(key_name(UUID(row.id), row.version), WrappedKey(row.wrapped), project_id)
+                for row in rows
+            ]
+        except UnsealError as error:
+            raise keys_altered(project_id) from error
+        return any(key.is_strict for key in keys)
+
+    async def newest(self, project_id: ProjectId) -> SealingKey:
+        """Return the project's newest data key, to read with; see `active` for writing.
+
+        Raises:
+            UnsealError: the project has none; the database is damaged.
+        """
+        row = (await self._connection.execute(_newest(project_id))).one_or_none()
         if row is None:
             raise UnsealError(f"project {project_id} has no data key; the database is damaged")
         return self._keyring.unwrap(key_name(UUID(row.id), row.version), WrappedKey(row.wrapped), project_id)
@@ -214,6 +245,23 @@ class Keys:
         if wanted - found.keys():
             raise UnsealError("a value names a data key that is gone; the database is damaged")
         return found
+
+
+def keys_altered(project_id: str) -> AlteredDatabaseError:
+    """Return what to raise where the data keys of a project aren't those that the service made."""
+    return AlteredDatabaseError(
+        f"Data keys of project {project_id} were changed in the database by others than the service, so no secret of "
+        "the project is read. Restore a backup"
+    )
+
+
+def _newest(project_id: ProjectId) -> Select[*tuple[str, int, bytes]]:
+    return (
+        select(DataKeyRow.id, DataKeyRow.version, DataKeyRow.wrapped)
+        .where(DataKeyRow.project_id == project_id)
+        .order_by(DataKeyRow.version.desc())
+        .limit(1)
+    )
 
 
 def _in_line(line: str) -> ColumnElement[bool]:

@@ -10,6 +10,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from keybearer.base.ids import EnvironmentSlug, IdentityId, OrganizationId, ProjectId
 from keybearer.store.columns import select_record
+from keybearer.store.place_marks import placed_environment
+from keybearer.store.place_seals import PlaceSeals
 from keybearer.store.records import Environment, Membership, Project
 from keybearer.store.tables.grants import GrantRow
 from keybearer.store.tables.identities import IdentityRow, OrganizationRow
@@ -50,8 +52,9 @@ _FOUND = (
 class Projects:
     """Repository of projects, of who may use them, and of their environments."""
 
-    def __init__(self, connection: AsyncConnection) -> None:
+    def __init__(self, connection: AsyncConnection, places: PlaceSeals) -> None:
         self._connection = connection
+        self._places = places
 
     async def add(self, project: Project) -> None:
         """Store a new project."""
@@ -181,6 +184,7 @@ class Projects:
     async def add_environment(self, environment: Environment) -> None:
         """Store a new environment."""
         await self._connection.execute(insert(EnvironmentRow).values(asdict(environment)))
+        await self._places.change(environment.project_id, (), [placed_environment(environment)])
 
     async def environments(self, project_ids: Iterable[str]) -> list[Environment]:
         """Return the environments of these projects by position."""
@@ -204,7 +208,9 @@ class Projects:
 
     async def update_environments(self, environments: Iterable[Environment]) -> None:
         """Store the present name, slug and position of each of these."""
-        for environment in environments:
+        present = {environment.id: environment for environment in environments}
+        former = await self._places.environments_where(EnvironmentRow.id.in_(list(present)))
+        for environment in present.values():
             await self._connection.execute(
                 update(EnvironmentRow)
                 .where(EnvironmentRow.id == environment.id)
@@ -215,7 +221,14 @@ class Projects:
                     updated_at=environment.updated_at,
                 )
             )
+        for before in former:
+            after = placed_environment(present[before.id])
+            if after != before:
+                await self._places.change(present[before.id].project_id, [before], [after])
 
     async def delete_environment(self, environment_id: str) -> None:
         """Remove the environment with all it holds."""
+        for environment in await self._places.environments_where(EnvironmentRow.id == environment_id):
+            folders = await self._places.folders_where(EnvironmentRow.id == environment_id)
+            await self._places.change(ProjectId(environment.project_id), [environment, *folders], ())
         await self._connection.execute(delete(EnvironmentRow).where(EnvironmentRow.id == environment_id))

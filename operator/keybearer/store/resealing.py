@@ -14,23 +14,27 @@ from typing import Any
 from uuid import UUID
 
 from sqlalchemy import Row as Result
-from sqlalchemy import and_, delete, func, insert, literal, or_, select, update
+from sqlalchemy import Select, and_, delete, func, insert, literal, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from keybearer.base.clock import Clock
 from keybearer.base.ids import ProjectId
+from keybearer.store.columns import select_record
+from keybearer.store.folder_seals import FolderSeals
 from keybearer.store.keys import Keys
+from keybearer.store.place_seals import PlaceSeals
 from keybearer.store.project_resealing import ProjectKeyResealing
 from keybearer.store.root_keys import key_name_column
 from keybearer.store.sealing.envelope import KeyName, SealingKey, key_name_of
 from keybearer.store.secret_codec import Sealed, reseal
 from keybearer.store.tables.keys import DataKeyRow, KeyRotationRow
-from keybearer.store.tables.projects import ProjectRow
+from keybearer.store.tables.projects import EnvironmentRow, FolderRow, ProjectRow
 from keybearer.store.tables.secrets import SecretRow, SecretVersionRow
 
 __all__ = ["DataKeyRotation", "Resealing"]
 
-_SECRETS, _VERSIONS, _KEYS = "secrets", "versions", "keys"
+_SECRETS, _VERSIONS, _FOLDERS, _KEYS = "secrets", "versions", "folders", "keys"
+_FOLDERS_AT_ONCE = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,23 +48,38 @@ class DataKeyRotation:
     started_at: datetime
 
 
+_ROTATIONS = select_record(KeyRotationRow, DataKeyRotation)
+
+
 class Resealing:
     """Repository of rotations of data keys."""
 
-    def __init__(self, connection: AsyncConnection, keys: Keys, clock: Clock) -> None:
+    def __init__(
+        self,
+        connection: AsyncConnection,
+        keys: Keys,
+        places: PlaceSeals,
+        seals: FolderSeals,
+        clock: Clock,
+    ) -> None:
         self._connection = connection
         self._keys = keys
+        self._places = places
+        self._seals = seals
         self._clock = clock
         self._project_keys = ProjectKeyResealing(connection, keys)
 
-    async def begin(self, project_id: ProjectId) -> bool:
+    async def begin(self, project_id: ProjectId, *, is_strict: bool | None = None) -> bool:
         """Give the project a new data key and note that its values are to be sealed with it; whether it exists.
 
-        A rotation that is under way starts over, with this key.
+        A rotation that is under way starts over, with this key. The key is as strict as the former one, unless it is
+        said: what is under marks stays so, and `seal_conversion` alone takes anything under them.
         """
-        if not await self._lock(project_id):
+        if not await self.lock(project_id):
             return False
-        await self._keys.create(project_id)
+        if is_strict is None:
+            is_strict = await self._keys.is_strict(project_id)
+        await self._keys.create(project_id, is_strict=is_strict)
         await self._connection.execute(delete(KeyRotationRow).where(KeyRotationRow.project_id == project_id))
         await self._connection.execute(
             insert(KeyRotationRow).values(
@@ -71,17 +90,8 @@ class Resealing:
 
     async def under_way(self) -> list[DataKeyRotation]:
         """Return the rotations that are not over, those that began first in front."""
-        statement = select(
-            KeyRotationRow.project_id,
-            KeyRotationRow.phase,
-            KeyRotationRow.after,
-            KeyRotationRow.resealed,
-            KeyRotationRow.started_at,
-        ).order_by(KeyRotationRow.started_at, KeyRotationRow.project_id)
-        return [
-            DataKeyRotation(ProjectId(row.project_id), row.phase, row.after, row.resealed, row.started_at)
-            for row in await self._connection.execute(statement)
-        ]
+        statement = _ROTATIONS.order_by(KeyRotationRow.started_at, KeyRotationRow.project_id)
+        return [DataKeyRotation(*row) for row in await self._connection.execute(statement)]
 
     async def projects(self) -> list[ProjectId]:
         """Return the ids of all projects."""
@@ -100,11 +110,13 @@ class Resealing:
 
         At the end the former data keys are deleted: nothing is sealed with them any more.
         """
-        if not await self._lock(project_id):
+        if not await self.lock(project_id):
             return False
-        rotation = next((one for one in await self.under_way() if one.project_id == project_id), None)
-        if rotation is None:
+        statement = _ROTATIONS.where(KeyRotationRow.project_id == project_id)
+        row = (await self._connection.execute(statement)).one_or_none()
+        if row is None:
             return False  # another process did the rest
+        rotation = DataKeyRotation(*row)
         key = await self._keys.active(project_id)
         match rotation.phase:
             case "secrets":
@@ -116,7 +128,12 @@ class Resealing:
                 rows = await self._next_versions(rotation, limit)
                 done = await self._reseal_versions(rows, key)
                 after = f"{rows[-1].secret_id}:{rows[-1].version}" if rows else ""
-                await self._note(rotation, done, _VERSIONS if rows else _KEYS, after)
+                await self._note(rotation, done, _VERSIONS if rows else _FOLDERS, after)
+            case "folders":
+                more = await self._reseal_folders(project_id, key, limit)
+                if not more:
+                    await self._places.reseal(project_id, key)
+                await self._note(rotation, 0, _FOLDERS if more else _KEYS, "")
             case _:
                 done = await self._project_keys.advance(project_id, key, limit)
                 if not done:
@@ -124,7 +141,8 @@ class Resealing:
                 await self._note(rotation, done, _KEYS, "")
         return True
 
-    async def _lock(self, project_id: ProjectId) -> bool:
+    async def lock(self, project_id: ProjectId) -> bool:
+        """Wait for whoever writes to the project; return whether it exists."""
         statement = select(ProjectRow.id).where(ProjectRow.id == project_id)
         locked = await self._connection.execute(statement.with_for_update(key_share=True))
         return locked.first() is not None
@@ -138,7 +156,15 @@ class Resealing:
 
     async def _next_secrets(self, rotation: DataKeyRotation, limit: int) -> list[Result[*tuple[Any, ...]]]:
         statement = (
-            select(SecretRow.id, SecretRow.project_id, SecretRow.version, SecretRow.value, SecretRow.details)
+            select(
+                SecretRow.id,
+                SecretRow.project_id,
+                SecretRow.folder_id,
+                SecretRow.key,
+                SecretRow.version,
+                SecretRow.value,
+                SecretRow.details,
+            )
             .where(SecretRow.project_id == rotation.project_id, SecretRow.id > rotation.after)
             .order_by(SecretRow.id)
             .limit(limit)
@@ -152,6 +178,9 @@ class Resealing:
                 SecretVersionRow.secret_id,
                 SecretRow.project_id,
                 SecretVersionRow.version,
+                SecretVersionRow.key,
+                # An earlier version didn't bind a folder: from now on it is the present one.
+                func.coalesce(SecretVersionRow.folder_id, SecretRow.folder_id).label("folder_id"),
                 SecretVersionRow.value,
                 SecretVersionRow.details,
             )
@@ -175,9 +204,8 @@ class Resealing:
         old = [row for row in rows if _is_old(row, key)]
         keys = await self._keys.opened(_names(old))
         for row in old:
-            value, details = reseal(
-                keys, key, Sealed(row.project_id, row.id, row.version), row.value, row.details
-            )
+            sealed = Sealed(row.project_id, row.id, row.version, row.folder_id, row.key)
+            value, details = reseal(keys, key, sealed, row.value, row.details)
             await self._connection.execute(
                 update(SecretRow).where(SecretRow.id == row.id).values(value=value, details=details)
             )
@@ -187,21 +215,36 @@ class Resealing:
         old = [row for row in rows if _is_old(row, key)]
         keys = await self._keys.opened(_names(old))
         for row in old:
-            value, details = reseal(
-                keys, key, Sealed(row.project_id, row.secret_id, row.version), row.value, row.details
-            )
+            sealed = Sealed(row.project_id, row.secret_id, row.version, row.folder_id, row.key)
+            value, details = reseal(keys, key, sealed, row.value, row.details)
             await self._connection.execute(
                 update(SecretVersionRow)
                 .where(SecretVersionRow.secret_id == row.secret_id, SecretVersionRow.version == row.version)
-                .values(value=value, details=details)
+                .values(folder_id=row.folder_id, value=value, details=details)
             )
         return len(old)
+
+    async def _reseal_folders(self, project_id: ProjectId, key: SealingKey, limit: int) -> bool:
+        """Seal sums of folders of about so many secrets anew; return whether others may be left.
+
+        Folders that are made meanwhile have the key of the project's sum, which is sealed anew after all of them.
+        """
+        statement = _former_seals(project_id, key.name).limit(_FOLDERS_AT_ONCE)
+        folder_ids = list((await self._connection.execute(statement)).scalars())
+        sealed = 0
+        for number, folder_id in enumerate(folder_ids, start=1):
+            sealed += await self._seals.seal(project_id, folder_id, key)
+            if sealed >= limit and number < len(folder_ids):
+                return True
+        return len(folder_ids) == _FOLDERS_AT_ONCE
 
     async def _finish(self, rotation: DataKeyRotation, key: SealingKey) -> bool:
         await self._keys.hold_former(rotation.project_id, key.name)
         if await self._is_left(rotation.project_id, key.name):
             await self._note(rotation, 0, _SECRETS, "")  # whatever it is: never delete what it is sealed with
             return True
+        if key.is_strict:
+            await self._places.reseal(rotation.project_id, key, is_bound=True)
         await self._connection.execute(
             delete(DataKeyRow).where(
                 DataKeyRow.project_id == rotation.project_id, DataKeyRow.id != str(UUID(bytes=key.name[:16]))
@@ -227,7 +270,28 @@ class Resealing:
                 statement = statement.join(SecretVersionRow, SecretVersionRow.secret_id == SecretRow.id)
             if (await self._connection.execute(statement.limit(1))).first() is not None:
                 return True
+        of_places = select(ProjectRow.id).where(
+            ProjectRow.id == project_id,
+            ProjectRow.places.is_not(None),
+            key_name_column(ProjectRow.places) != present,
+        )
+        for sums in (_former_seals(project_id, name), of_places):
+            if (await self._connection.execute(sums.limit(1))).first() is not None:
+                return True
         return await self._project_keys.is_left(project_id, name)
+
+
+def _former_seals(project_id: ProjectId, present: KeyName) -> Select[*tuple[str]]:
+    """Select the folders of the project whose sums are sealed with another key than the present one."""
+    return (
+        select(FolderRow.id)
+        .join(EnvironmentRow, EnvironmentRow.id == FolderRow.environment_id)
+        .where(
+            EnvironmentRow.project_id == project_id,
+            FolderRow.seal.is_not(None),
+            key_name_column(FolderRow.seal) != literal(bytes(present)),
+        )
+    )
 
 
 def _is_old(row: Result[*tuple[Any, ...]], key: SealingKey) -> bool:

@@ -3,36 +3,51 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import orjson
 
 from keybearer.store.records import Metadata, SecretDetails
 from keybearer.store.sealing.envelope import (
+    BARE,
+    BOUND,
+    AlteredDatabaseError,
     Ciphertext,
     KeyName,
     Plaintext,
     SealingKey,
+    UnsealError,
     associate,
+    format_of,
     key_name_of,
 )
 
 __all__ = ["Sealed", "open_details", "open_value", "reseal", "seal_details", "seal_value"]
 
 _NOTHING = SecretDetails()
+_VALUE, _DETAILS = "secret value", "secret details"
 
 
-@dataclass(frozen=True, slots=True)
-class Sealed:
-    """The record that an envelope belongs to."""
+class Sealed(NamedTuple):
+    """The record that an envelope belongs to: a secret at one version, under the name and in the folder of then."""
 
     project_id: str
     secret_id: str
     version: int
+    folder_id: str
+    key: str
 
-    def bound(self, purpose: str) -> bytes:
+    def bound(self, purpose: str, form: int = BOUND) -> bytes:
         """Return the associated data of one of its envelopes."""
-        return associate(purpose, self.project_id, self.secret_id, self.version)
+        if form == BARE:
+            return associate(purpose, self.project_id, self.secret_id, self.version)
+        project_id, secret_id, number, folder_id, key = self
+        version = str(number)
+        # What `associate` makes of them, in one go: a list opens thousands.
+        return (
+            f"{len(purpose)}:{purpose},{len(project_id)}:{project_id},{len(secret_id)}:{secret_id},"
+            f"{len(version)}:{version},{len(folder_id)}:{folder_id},{len(key)}:{key}"
+        ).encode()
 
 
 def reseal(
@@ -41,23 +56,25 @@ def reseal(
     sealed: Sealed,
     value: bytes,
     details: bytes | None,
+    *,
+    now: Sealed | None = None,
 ) -> tuple[Ciphertext, Ciphertext | None]:
-    """Return the two envelopes of a secret, sealed with another key for the same record.
+    """Return the two envelopes of a secret, sealed with another key for the same record, or for what it is `now`.
 
     Raises:
         UnsealError: one was changed, or belongs to another record.
     """
+    to = now or sealed
 
     def anew(envelope: bytes, purpose: str) -> Ciphertext:
-        identity = sealed.bound(purpose)
-        return key.seal(keys[key_name_of(envelope)].open(Ciphertext(envelope), identity), identity)
+        return key.seal(_opened(keys, sealed, envelope, purpose), to.bound(purpose), BOUND)
 
-    return anew(value, "secret value"), None if details is None else anew(details, "secret details")
+    return anew(value, _VALUE), None if details is None else anew(details, _DETAILS)
 
 
 def seal_value(key: SealingKey, sealed: Sealed, value: str) -> Ciphertext:
     """Return the envelope of a secret's value."""
-    return key.seal(Plaintext(value.encode()), sealed.bound("secret value"))
+    return key.seal(Plaintext(value.encode()), sealed.bound(_VALUE), BOUND)
 
 
 def open_value(keys: Mapping[KeyName, SealingKey], sealed: Sealed, envelope: bytes) -> str:
@@ -66,8 +83,7 @@ def open_value(keys: Mapping[KeyName, SealingKey], sealed: Sealed, envelope: byt
     Raises:
         UnsealError: the envelope was changed, or belongs to another record.
     """
-    key = keys[key_name_of(envelope)]
-    return key.open(Ciphertext(envelope), sealed.bound("secret value")).decode()
+    return _opened(keys, sealed, envelope, _VALUE).decode()
 
 
 def seal_details(key: SealingKey, sealed: Sealed, details: SecretDetails) -> Ciphertext | None:
@@ -82,7 +98,7 @@ def seal_details(key: SealingKey, sealed: Sealed, details: SecretDetails) -> Cip
         "reminder_recipients": details.reminder_recipients,
         "is_literal": details.is_literal,
     }
-    return key.seal(Plaintext(orjson.dumps(document)), sealed.bound("secret details"))
+    return key.seal(Plaintext(orjson.dumps(document)), sealed.bound(_DETAILS), BOUND)
 
 
 def open_details(keys: Mapping[KeyName, SealingKey], sealed: Sealed, envelope: bytes | None) -> SecretDetails:
@@ -93,8 +109,7 @@ def open_details(keys: Mapping[KeyName, SealingKey], sealed: Sealed, envelope: b
     """
     if envelope is None:
         return _NOTHING
-    key = keys[key_name_of(envelope)]
-    document = orjson.loads(key.open(Ciphertext(envelope), sealed.bound("secret details")))
+    document = orjson.loads(_opened(keys, sealed, envelope, _DETAILS))
     return SecretDetails(
         comment=document["comment"],
         metadata=tuple(Metadata(*item) for item in document["metadata"]),
@@ -104,3 +119,16 @@ def open_details(keys: Mapping[KeyName, SealingKey], sealed: Sealed, envelope: b
         reminder_recipients=tuple(document.get("reminder_recipients", ())),
         is_literal=document.get("is_literal", False),
     )
+
+
+def _opened(keys: Mapping[KeyName, SealingKey], sealed: Sealed, envelope: bytes, purpose: str) -> Plaintext:
+    key, form = keys[key_name_of(envelope)], format_of(envelope)
+    if form == BARE and key.is_strict:
+        raise AlteredDatabaseError(
+            f"An envelope of secret {sealed.secret_id} was put into the database by others than the service, so it "
+            "isn't read. Restore a backup"
+        )
+    try:
+        return key.open(Ciphertext(envelope), sealed.bound(purpose, form))
+    except UnsealError as error:
+        raise UnsealError(f"version {sealed.version} of secret {sealed.secret_id}: {error}") from error

@@ -9,16 +9,22 @@ from typing import Any
 from sqlalchemy import Row as Result
 
 from keybearer.store.records import Secret, Tag
-from keybearer.store.sealing.envelope import KeyName, SealingKey, key_name_of
-from keybearer.store.secret_codec import Sealed, open_details, open_value, seal_details, seal_value
+from keybearer.store.sealing.envelope import HEADER_BYTES, KeyName, SealingKey, key_name_of
+from keybearer.store.secret_codec import Sealed, open_details, open_value, reseal, seal_details, seal_value
 
-__all__ = ["former_of", "key_names", "row_of", "secret_of", "version_of"]
+__all__ = ["former_of", "key_names", "moved_row", "row_of", "secret_of", "version_of"]
 
 
-def key_names(rows: Iterable[Result[*tuple[Any, ...]]]) -> set[KeyName]:
-    """Return the keys that the envelopes of these rows need."""
-    envelopes = (envelope for row in rows for envelope in (row.value, row.details) if envelope is not None)
-    return {key_name_of(envelope) for envelope in envelopes}
+def key_names(envelopes: Iterable[tuple[bytes | None, bytes | None]]) -> set[KeyName]:
+    """Return the keys that these envelopes, of a value and of details, need."""
+    names: set[KeyName] = set()
+    headers: set[bytes] = set()
+    for pair in envelopes:
+        for envelope in pair:
+            if envelope is not None and envelope[:HEADER_BYTES] not in headers:
+                names.add(key_name_of(envelope))
+                headers.add(envelope[:HEADER_BYTES])
+    return names
 
 
 def secret_of(
@@ -33,21 +39,38 @@ def secret_of(
     Raises:
         UnsealError: an envelope was changed, or belongs to another record.
     """
-    sealed = Sealed(row.project_id, row.id, row.version)
+    (
+        secret_id,
+        project_id,
+        folder_id,
+        environment,
+        path,
+        name,
+        owner,
+        version,
+        value,
+        details,
+        _,
+        skip_multiline_encoding,
+        created_at,
+        updated_at,
+        *_,
+    ) = row
+    sealed = Sealed(project_id, secret_id, version, folder_id, name)
     return Secret(
-        id=row.id,
-        project_id=row.project_id,
-        folder_id=row.folder_id,
-        environment=row.environment,
-        path=row.path,
-        key=row.key,
-        owner=row.owner,
-        version=row.version,
-        value=open_value(keys, sealed, row.value) if with_values else None,
-        details=open_details(keys, sealed, row.details),
-        skip_multiline_encoding=row.skip_multiline_encoding,
-        created_at=row.created_at,
-        updated_at=row.updated_at,
+        id=secret_id,
+        project_id=project_id,
+        folder_id=folder_id,
+        environment=environment,
+        path=path,
+        key=name,
+        owner=owner,
+        version=version,
+        value=open_value(keys, sealed, value) if with_values else None,
+        details=open_details(keys, sealed, details),
+        skip_multiline_encoding=skip_multiline_encoding,
+        created_at=created_at,
+        updated_at=updated_at,
         tags=tags,
     )
 
@@ -58,7 +81,8 @@ def former_of(row: Result[*tuple[Any, ...]], keys: Mapping[KeyName, SealingKey],
     Raises:
         UnsealError: an envelope was changed, or belongs to another record.
     """
-    sealed = Sealed(secret.project_id, secret.id, row.version)
+    # Without a folder it is of an earlier version, which bound no folder.
+    sealed = Sealed(secret.project_id, secret.id, row.version, row.folder_id or "", row.key)
     return replace(
         secret,
         key=row.key,
@@ -72,7 +96,7 @@ def former_of(row: Result[*tuple[Any, ...]], keys: Mapping[KeyName, SealingKey],
 
 def row_of(secret: Secret, key: SealingKey) -> dict[str, object]:
     """Return the row of a secret, sealed with this key."""
-    sealed = Sealed(secret.project_id, secret.id, secret.version)
+    sealed = Sealed(secret.project_id, secret.id, secret.version, secret.folder_id, secret.key)
     return {
         "id": secret.id,
         "project_id": secret.project_id,
@@ -88,7 +112,21 @@ def row_of(secret: Secret, key: SealingKey) -> dict[str, object]:
     }
 
 
+def moved_row(
+    keys: Mapping[KeyName, SealingKey], key: SealingKey, row: Result[*tuple[Any, ...]], to: Secret
+) -> dict[str, object]:
+    """Return what changes of a row that `rows_of` selects when it gets the key and folder of another secret.
+
+    Raises:
+        UnsealError: an envelope was changed, or belongs to another record.
+    """
+    former = Sealed(row.project_id, row.id, row.version, row.folder_id, row.key)
+    now = former._replace(folder_id=to.folder_id, key=to.key)
+    value, details = reseal(keys, key, former, row.value, row.details, now=now)
+    return {"folder_id": to.folder_id, "key": to.key, "value": value, "details": details}
+
+
 def version_of(row: dict[str, object]) -> dict[str, object]:
     """Return the row of the version that the secret of this row is at."""
-    kept = ("version", "key", "value", "details", "skip_multiline_encoding", "updated_at")
+    kept = ("version", "folder_id", "key", "value", "details", "skip_multiline_encoding", "updated_at")
     return {"secret_id": row["id"], **{name: row[name] for name in kept}}

@@ -23,25 +23,30 @@ from keybearer.base.ids import EnvironmentSlug, FolderPath, ProjectId
 from keybearer.base.runs import in_chunks, in_runs
 from keybearer.store.columns import select_record
 from keybearer.store.folders import WITHIN_SUBTREE
+from keybearer.store.place_marks import PLACED, folders_where
 from keybearer.store.records import Tag
+from keybearer.store.secret_marks import HEADS, LISTED_COLUMNS
 from keybearer.store.secret_places import Location
-from keybearer.store.tables.projects import EnvironmentRow, FolderRow, TagRow
+from keybearer.store.tables.projects import EnvironmentRow, FolderRow, ProjectRow, TagRow
 from keybearer.store.tables.secrets import SecretRow, SecretTagRow, SecretVersionRow
 
 __all__ = [
     "CHUNK",
+    "FOLDERS_LISTED",
     "HAS_PERSONAL",
     "LISTED",
     "LISTS",
     "NAMED",
     "OVERRIDES",
     "PERSONAL",
+    "PLACE_FIELDS",
     "ROWS_NAMED",
-    "SIZES",
     "SIZE_NAMED",
     "UPDATE",
     "VERSIONS",
     "at_locations",
+    "folders_at",
+    "folders_with_ids",
     "in_folders",
     "on_top_of",
     "places_of",
@@ -56,30 +61,20 @@ CHUNK = 200
 _NAMES_MAX = 2_000  # keys in one statement, however many places they are in
 
 _COLUMNS = (
-    SecretRow.id,
-    SecretRow.project_id,
-    SecretRow.folder_id,
-    EnvironmentRow.slug.label("environment"),
-    FolderRow.path,
-    SecretRow.key,
-    SecretRow.owner,
-    SecretRow.version,
-    SecretRow.value,
-    SecretRow.details,
-    SecretRow.skip_multiline_encoding,
-    SecretRow.created_at,
-    SecretRow.updated_at,
+    *LISTED_COLUMNS,
     # Most projects have no tags, and then nobody looks for those of each secret.
     exists(select(TagRow.id).where(TagRow.project_id == SecretRow.project_id)).label("has_tags"),
 )
 
 # In the order of the fields of ListChange, after its kind.
+PLACE_FIELDS = 5
 _PLACE = (SecretRow.project_id, EnvironmentRow.slug, FolderRow.path, SecretRow.key, SecretRow.owner)
 
 _HIDDEN = tuple(null().label("value") if column is SecretRow.value else column for column in _COLUMNS)
 
 VERSIONS: Select[*tuple[Any, ...]] = select(
     SecretVersionRow.version,
+    SecretVersionRow.folder_id,
     SecretVersionRow.key,
     SecretVersionRow.value,
     SecretVersionRow.details,
@@ -90,12 +85,23 @@ VERSIONS: Select[*tuple[Any, ...]] = select(
 # Both databases tell the length of a blob without reading it.
 _DETAILS_BYTES = func.coalesce(func.sum(func.coalesce(func.length(SecretRow.details), 0)), 0)
 _SEALED_BYTES = func.coalesce(func.sum(func.length(SecretRow.value)), 0) + _DETAILS_BYTES
+# By whether values are read.
+_HELD_BYTES = {
+    with_values: select(size)
+    .where(SecretRow.folder_id == FolderRow.id, SecretRow.owner == "")
+    .correlate(FolderRow)
+    .scalar_subquery()
+    .label("size")
+    for with_values, size in ((False, _DETAILS_BYTES), (True, _SEALED_BYTES))
+}
 
 # Lists, and secrets by their names, are asked for all the time: their statements are built once.
 _ENVIRONMENT = and_(
     EnvironmentRow.project_id == bindparam("project"), EnvironmentRow.slug == bindparam("environment")
 )
 _IN_ENVIRONMENT = and_(_ENVIRONMENT, SecretRow.owner == "")
+_AT_PATH = and_(_ENVIRONMENT, FolderRow.path == bindparam("path"))
+_BELOW = and_(_ENVIRONMENT, WITHIN_SUBTREE, FolderRow.is_reserved.is_(False))
 _DIRECTLY = and_(_IN_ENVIRONMENT, FolderRow.path == bindparam("path"))
 _BENEATH = and_(_IN_ENVIRONMENT, WITHIN_SUBTREE, FolderRow.is_reserved.is_(False))
 PERSONAL = and_(SecretRow.owner == bindparam("owner"), SecretRow.owner != "")  # as the index has it
@@ -134,8 +140,8 @@ def tags_of(condition: ColumnElement[bool]) -> Select[*tuple[Any, ...]]:
 
 
 def places_of(secret_ids: Sequence[str]) -> Select[*tuple[Any, ...]]:
-    """Select where the secrets are, in the order of the fields of `ListChange` after its kind."""
-    return _joined(select(*_PLACE)).where(SecretRow.id.in_(secret_ids))
+    """Select where the secrets are, in the order of the fields of `ListChange` after its kind, and their heads."""
+    return _joined(select(*_PLACE, *HEADS)).where(SecretRow.id.in_(secret_ids))
 
 
 def on_top_of(secret_ids: Sequence[str]) -> Select[*tuple[Any, ...]]:
@@ -176,6 +182,29 @@ def at_locations(
         # In bunches that one statement can name.
         for some in in_runs(places, lambda place: len(place[1]), count_max=CHUNK, weight_max=_NAMES_MAX)
     ]
+
+
+def folders_at(
+    project_id: ProjectId, places: Iterable[tuple[EnvironmentSlug, FolderPath]]
+) -> list[Select[*tuple[Any, ...]]]:
+    """Return statements that together find the folders at these places, as they are judged."""
+    return [
+        folders_where(
+            EnvironmentRow.project_id == project_id,
+            or_(
+                *(
+                    and_(EnvironmentRow.slug == environment, FolderRow.path == path)
+                    for environment, path in some
+                )
+            ),
+        )
+        for some in in_chunks(places, CHUNK)
+    ]
+
+
+def folders_with_ids(folder_ids: Iterable[str]) -> list[Select[*tuple[Any, ...]]]:
+    """Return statements that together find the folders of these ids, as they are judged."""
+    return [folders_where(FolderRow.id.in_(some)) for some in in_chunks(folder_ids, CHUNK)]
 
 
 def in_folders(folder_ids: Sequence[str], key: str | None) -> list[ColumnElement[bool]]:
@@ -220,8 +249,23 @@ UPDATE = (
 )
 LISTED = {False: _DIRECTLY, True: _BENEATH}
 """Conditions by whether folders beneath are meant too; `project`, `environment` and `subtree(path)` are bound."""
-# By whether values are read.
-ROWS_NAMED = {with_values: rows_of(NAMED, with_values=with_values) for with_values in (False, True)}
+# By whether values are read. The folder comes along, also where it holds none of the secrets: it is judged.
+ROWS_NAMED = {
+    with_values: select(*(_COLUMNS if with_values else _HIDDEN), *PLACED)
+    .select_from(FolderRow)
+    .join(EnvironmentRow, EnvironmentRow.id == FolderRow.environment_id)
+    .join(ProjectRow, ProjectRow.id == EnvironmentRow.project_id)
+    .outerjoin(
+        SecretRow,
+        and_(
+            SecretRow.folder_id == FolderRow.id,
+            SecretRow.owner == bindparam("owner"),
+            SecretRow.key.in_(bindparam("keys", expanding=True)),
+        ),
+    )
+    .where(_AT_PATH)
+    for with_values in (False, True)
+}
 SIZE_NAMED = {with_values: size_of(NAMED, with_values=with_values) for with_values in (False, True)}
 # Both by (recursive, with values).
 LISTS = {
@@ -229,8 +273,9 @@ LISTS = {
     for recursive, condition in LISTED.items()
     for with_values in (False, True)
 }
-SIZES = {
-    (recursive, with_values): size_of(condition, with_values=with_values)
-    for recursive, condition in LISTED.items()
+FOLDERS_LISTED = {
+    (recursive, with_values): folders_where(condition, beside=(_HELD_BYTES[with_values],))
+    for recursive, condition in ((False, _AT_PATH), (True, _BELOW))
     for with_values in (False, True)
 }
+"""Folders as they are judged, with the sealed bytes that a list of each opens."""

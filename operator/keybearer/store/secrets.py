@@ -2,35 +2,39 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from sqlalchemy import ColumnElement, Select, and_, delete, insert, select, update
-from sqlalchemy import Row as Result
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from keybearer.base.errors import KeybearerError
 from keybearer.base.ids import EnvironmentSlug, FolderPath, ProjectId
 from keybearer.base.runs import in_chunks
-from keybearer.base.slices import SLICE, in_slices
+from keybearer.store.folder_seals import FolderSeals
 from keybearer.store.folders import subtree
 from keybearer.store.keys import Keys
-from keybearer.store.records import Secret, Tag
+from keybearer.store.place_seals import PlaceSeals
+from keybearer.store.records import Secret
 from keybearer.store.revisions import ChangeKind, Changes, ListChange
+from keybearer.store.sealing.envelope import AlteredDatabaseError
+from keybearer.store.secret_judgement import Judgement
+from keybearer.store.secret_marks import Head, head_of, heads_where
+from keybearer.store.secret_opening import ENVELOPES, Parameters, SecretOpening
 from keybearer.store.secret_places import Location
-from keybearer.store.secret_rows import former_of, key_names, row_of, secret_of, version_of
+from keybearer.store.secret_rows import former_of, moved_row, row_of, version_of
 from keybearer.store.secret_statements import (
     CHUNK,
+    FOLDERS_LISTED,
     HAS_PERSONAL,
     LISTED,
     LISTS,
     NAMED,
     OVERRIDES,
     PERSONAL,
+    PLACE_FIELDS,
     ROWS_NAMED,
     SIZE_NAMED,
-    SIZES,
     UPDATE,
     VERSIONS,
     at_locations,
@@ -39,7 +43,6 @@ from keybearer.store.secret_statements import (
     places_of,
     rows_of,
     size_of,
-    tags_of,
     with_ids,
 )
 from keybearer.store.tables.secrets import SecretRow, SecretTagRow, SecretVersionRow
@@ -50,9 +53,6 @@ LISTED_MAX_BYTES = 64 * 1024 * 1024
 """Sealed bytes of what one request may have opened."""
 
 
-_Parameters = Mapping[str, str | list[str]]
-
-
 class TooLargeError(KeybearerError):
     """More was asked for than one request may have opened; nothing was read."""
 
@@ -60,10 +60,20 @@ class TooLargeError(KeybearerError):
 class Secrets:
     """Repository of secrets."""
 
-    def __init__(self, connection: AsyncConnection, keys: Keys, changes: Changes) -> None:
+    def __init__(
+        self,
+        connection: AsyncConnection,
+        keys: Keys,
+        places: PlaceSeals,
+        seals: FolderSeals,
+        changes: Changes,
+    ) -> None:
         self._connection = connection
         self._keys = keys
+        self._places = places
+        self._seals = seals
         self._changes = changes
+        self._opening = SecretOpening(connection, keys, places, seals)
 
     async def listed(
         self,
@@ -82,10 +92,16 @@ class Secrets:
         condition = LISTED[recursive]
         place = {"project": project_id, "environment": environment, **subtree(path)}
         # Asked first: the rows themselves may be more than memory holds.
-        size = SIZES[recursive, with_values]
-        await self._require_within(size, place, LISTED_MAX_BYTES)
-        rows = await self._rows(LISTS[recursive, with_values], place)
-        return await self._opened(rows, condition, place, with_values=with_values)
+        folders = await self._opening.rows(FOLDERS_LISTED[recursive, with_values], place)
+        _require_within(sum(folder.size for folder in folders), LISTED_MAX_BYTES)
+        judgement = self._opening.judgement()
+        await judgement.whole(folders)
+        if recursive:
+            await self._places.require_all(project_id, environment, path, folders)
+        elif not folders:
+            await self._places.require_absent(project_id, environment, path)
+        rows = await self._opening.rows(LISTS[recursive, with_values], place)
+        return await self._opening.opened(rows, condition, place, judgement, with_values=with_values)
 
     async def overrides(
         self,
@@ -105,8 +121,13 @@ class Secrets:
         place = {"project": project_id, "environment": environment, "owner": owner, **subtree(path)}
         condition = OVERRIDES[recursive]
         await self._require_within(size_of(condition, with_values=True), place, LISTED_MAX_BYTES)
-        rows = await self._rows(rows_of(condition, with_values=with_values), place)
-        return await self._opened(rows, condition, place, with_values=with_values)
+        folders = await self._opening.rows(FOLDERS_LISTED[recursive, with_values], place)
+        rows = await self._opening.rows(rows_of(condition, with_values=with_values), place)
+        judgement = self._opening.judgement()
+        await judgement.some(rows, folders)
+        found = await self._opening.opened(rows, condition, place, judgement, with_values=with_values)
+        await judgement.require_all_of(owner, found)
+        return found
 
     async def has_overrides(self, owner: str) -> bool:
         """Return whether the owner has any personal secret: most have none, and need no second look."""
@@ -135,7 +156,11 @@ class Secrets:
         if len(named) <= CHUNK and len({(one.environment, one.path) for one in named}) == 1:
             return await self._named(project_id, named, owner, with_values=with_values, max_bytes=max_bytes)
         conditions = at_locations(project_id, named, owner)
-        return await self._all(conditions, with_values=with_values, max_bytes=max_bytes)
+        judgement = self._opening.judgement()
+        found = await self._all(conditions, judgement, with_values=with_values, max_bytes=max_bytes)
+        there = {Location(secret.environment, secret.path, secret.key) for secret in found}
+        await judgement.require_missing(project_id, (one for one in named if one not in there), owner)
+        return found
 
     async def of_folders(
         self, folder_ids: Sequence[str], *, key: str | None, with_values: bool, max_bytes: int
@@ -146,7 +171,17 @@ class Secrets:
             TooLargeError: their envelopes hold more than `max_bytes`.
         """
         conditions = in_folders(folder_ids, key)
-        return await self._all(conditions, with_values=with_values, max_bytes=max_bytes)
+        judgement = self._opening.judgement()
+        folders = await judgement.read_folders(folder_ids)
+        if key is None:
+            await judgement.whole(folders)
+        else:
+            await judgement.some((), folders)
+        found = await self._all(conditions, judgement, with_values=with_values, max_bytes=max_bytes)
+        if key is not None:
+            there = {secret.folder_id for secret in found}
+            await judgement.require_missing_in((one for one in folder_ids if one not in there), key)
+        return found
 
     async def by_ids(
         self, secret_ids: Iterable[str], *, with_values: bool = True, max_bytes: int | None = None
@@ -156,28 +191,45 @@ class Secrets:
         Raises:
             TooLargeError: their envelopes hold more than `max_bytes`, where that is given.
         """
-        return await self._all(with_ids(secret_ids), with_values=with_values, max_bytes=max_bytes)
+        return await self._all(
+            with_ids(secret_ids), self._opening.judgement(), with_values=with_values, max_bytes=max_bytes
+        )
 
     async def version(self, secret: Secret, version: int) -> Secret | None:
-        """Return the secret as it was at that version, or None where it had no such version."""
+        """Return the secret as it was at that version, or None where it had no such version.
+
+        Raises:
+            AlteredDatabaseError: it had one, which was removed by others.
+        """
         found = await self._versions(secret, VERSIONS.where(SecretVersionRow.version == version))
+        if not found and 0 < version <= secret.version:
+            raise _version_missing(secret)
         return found[0] if found else None
 
     async def versions(self, secret: Secret, *, offset: int, limit: int) -> list[Secret]:
-        """Return the secret as it was at its versions, the newest first."""
+        """Return the secret as it was at its versions, the newest first.
+
+        Raises:
+            AlteredDatabaseError: some were removed by others.
+        """
         statement = VERSIONS.order_by(SecretVersionRow.version.desc())
-        return await self._versions(secret, statement.offset(offset).limit(limit))
+        found = await self._versions(secret, statement.offset(offset).limit(limit))
+        newest = secret.version - offset
+        if [one.version for one in found] != list(range(newest, max(newest - limit, 0), -1)):
+            raise _version_missing(secret)
+        return found
 
     async def _versions(self, secret: Secret, statement: Select[*tuple[Any, ...]]) -> list[Secret]:
         of_secret = statement.where(SecretVersionRow.secret_id == secret.id)
         rows = (await self._connection.execute(of_secret)).all()
-        keys = await self._keys.opened(key_names(rows))
+        keys = await self._opening.keys([(row.value, row.details) for row in rows], {secret.project_id})
         return [former_of(row, keys, secret) for row in rows]
 
     async def insert(self, project_id: ProjectId, secrets: Sequence[Secret]) -> None:
         """Store new secrets of the project, each with its first version and tags."""
         key = await self._keys.active(project_id)
         rows = [row_of(secret, key) for secret in secrets]
+        await self._seals.change(project_id, (), map(head_of, secrets))
         await self._connection.execute(insert(SecretRow), rows)
         await self._connection.execute(insert(SecretVersionRow), [version_of(row) for row in rows])
         await self._add_tags(secrets)
@@ -186,7 +238,9 @@ class Secrets:
     async def update(self, project_id: ProjectId, secrets: Sequence[Secret]) -> None:
         """Store a new version of each secret; the former ones stay readable by `version`."""
         key = await self._keys.active(project_id)
-        before = dict.fromkeys(await self._places(ChangeKind.DELETED, [s.id for s in secrets]))
+        places, heads = await self._places_of(ChangeKind.DELETED, [s.id for s in secrets])
+        before = dict.fromkeys(places)
+        await self._seals.change(project_id, heads, map(head_of, secrets))
         rows = [row_of(secret, key) for secret in secrets]
         for secret in secrets:
             before.pop(_change(ChangeKind.DELETED, secret), None)
@@ -207,39 +261,66 @@ class Secrets:
         moved = list((await self._connection.execute(select(SecretRow.id).where(at_old))).scalars())
         if not moved:
             return
-        self._changes.folders += await self._places(ChangeKind.DELETED, moved)
+        gone, before = await self._places_of(ChangeKind.DELETED, moved)
+        key = await self._keys.active(old.project_id)
         for some in in_chunks(moved, CHUNK):
-            await self._connection.execute(
-                update(SecretRow).where(SecretRow.id.in_(some)).values(folder_id=new.folder_id, key=new.key)
-            )
-        self._changes.folders += await self._places(ChangeKind.CREATED, moved)
+            rows = (await self._connection.execute(rows_of(SecretRow.id.in_(some), with_values=True))).all()
+            keys = await self._opening.keys(map(ENVELOPES, rows), {old.project_id})
+            for row in rows:
+                changed = moved_row(keys, key, row, new)
+                await self._connection.execute(
+                    update(SecretRow).where(SecretRow.id == row.id).values(changed)
+                )
+                await self._connection.execute(
+                    update(SecretVersionRow)
+                    .where(SecretVersionRow.secret_id == row.id, SecretVersionRow.version == row.version)
+                    .values(changed)
+                )
+        created, after = await self._places_of(ChangeKind.CREATED, moved)
+        await self._seals.change(old.project_id, before, after)
+        self._changes.folders += [*gone, *created]
 
     async def delete(self, secret_ids: Iterable[str]) -> None:
         """Remove the secrets with all their versions, and with a shared one the personal ones on top of it."""
         for some in in_chunks(secret_ids, CHUNK):
             going = [*some, *(await self._connection.execute(on_top_of(some))).scalars()]
-            self._changes.folders += await self._places(ChangeKind.DELETED, going)
+            places, heads = await self._places_of(ChangeKind.DELETED, going)
+            self._changes.folders += places
+            await self._change_each(heads)
             for part in in_chunks(going, CHUNK):
                 await self._connection.execute(delete(SecretRow).where(SecretRow.id.in_(part)))
 
     async def delete_of_owner(self, owner: str) -> None:
         """Remove all personal secrets of a user, with all their versions."""
+        heads = await self._connection.execute(heads_where(PERSONAL), {"owner": owner})
+        await self._change_each([Head(*row) for row in heads])
         await self._connection.execute(delete(SecretRow).where(PERSONAL), {"owner": owner})
 
-    async def _places(self, kind: ChangeKind, secret_ids: Sequence[str]) -> list[ListChange]:
-        """Return where the secrets are now, as changes of this kind."""
+    async def _places_of(
+        self, kind: ChangeKind, secret_ids: Sequence[str]
+    ) -> tuple[list[ListChange], list[Head]]:
+        """Return where the secrets are now, as changes of this kind, and their heads."""
         found: list[ListChange] = []
+        heads: list[Head] = []
         for some in in_chunks(secret_ids, CHUNK):
-            places = await self._connection.execute(places_of(some))
-            found += [ListChange(kind, *place) for place in places]
-        return found
+            for row in await self._connection.execute(places_of(some)):
+                found.append(ListChange(kind, *row[:PLACE_FIELDS]))
+                heads.append(Head(*row[PLACE_FIELDS:]))
+        return found, heads
+
+    async def _change_each(self, gone: Sequence[Head]) -> None:
+        """Take heads of any project out of the sums of their folders."""
+        of_project: dict[ProjectId, list[Head]] = {}
+        for head in gone:
+            of_project.setdefault(head.project_id, []).append(head)
+        for project_id in sorted(of_project):
+            await self._seals.change(project_id, of_project[project_id], ())
 
     async def _require_within(
-        self, size: Select[*tuple[Any, ...]], parameters: _Parameters, limit: int
+        self, size: Select[*tuple[Any, ...]], parameters: Parameters, limit: int
     ) -> int:
         found: int = (await self._connection.execute(size, parameters)).scalar_one()
-        if found > limit:
-            raise TooLargeError(f"{found} bytes are asked for at once, {limit} are allowed")
+        _require_within(found, limit)
         return found
 
     async def _named(
@@ -252,7 +333,7 @@ class Secrets:
         max_bytes: int | None,
     ) -> list[Secret]:
         """Return the secrets of one folder at these places, as `at` does."""
-        place: _Parameters = {
+        place: Parameters = {
             "project": project_id,
             "environment": locations[0].environment,
             "path": locations[0].path,
@@ -261,11 +342,24 @@ class Secrets:
         }
         if max_bytes is not None:
             await self._require_within(SIZE_NAMED[with_values], place, max_bytes)
-        rows = await self._rows(ROWS_NAMED[with_values], place)
-        return await self._opened(rows, NAMED, place, with_values=with_values)
+        joined = await self._opening.rows(ROWS_NAMED[with_values], place)
+        rows = [row for row in joined if row.id is not None]
+        judgement = self._opening.judgement()
+        await judgement.some(rows, joined)
+        found = await self._opening.opened(rows, NAMED, place, judgement, with_values=with_values)
+        if len(found) < len(set(locations)):
+            keys = {secret.key for secret in found}
+            missing = [one for one in locations if one.key not in keys]
+            await judgement.require_missing(project_id, missing, owner)
+        return found
 
     async def _all(
-        self, conditions: Sequence[ColumnElement[bool]], *, with_values: bool, max_bytes: int | None
+        self,
+        conditions: Sequence[ColumnElement[bool]],
+        judgement: Judgement,
+        *,
+        with_values: bool,
+        max_bytes: int | None,
     ) -> list[Secret]:
         """Return the secrets that any of the conditions finds, once it is known that they are not too large."""
         if max_bytes is not None:
@@ -274,55 +368,28 @@ class Secrets:
                 max_bytes -= await self._require_within(size, {}, max_bytes)
         found: list[Secret] = []
         for condition in conditions:
-            found.extend(await self._fetch(condition, with_values=with_values))
+            rows = await self._opening.rows(rows_of(condition, with_values=with_values), {})
+            await judgement.some(rows)
+            found.extend(await self._opening.read(rows, condition, {}, judgement, with_values=with_values))
+        await judgement.require()
         return found
-
-    async def _fetch(self, condition: ColumnElement[bool], *, with_values: bool) -> list[Secret]:
-        rows = await self._rows(rows_of(condition, with_values=with_values), {})
-        return await self._opened(rows, condition, {}, with_values=with_values)
-
-    async def _rows(
-        self, statement: Select[*tuple[Any, ...]], parameters: _Parameters
-    ) -> list[Result[*tuple[Any, ...]]]:
-        """Return what the statement finds; many rows are read in slices."""
-        found: list[Result[*tuple[Any, ...]]] = []
-        for some in (await self._connection.execute(statement, parameters)).partitions(SLICE):
-            if found:
-                await asyncio.sleep(0)
-            found.extend(some)
-        return found
-
-    async def _opened(
-        self,
-        rows: Sequence[Result[*tuple[Any, ...]]],
-        condition: ColumnElement[bool],
-        parameters: _Parameters,
-        *,
-        with_values: bool,
-    ) -> list[Secret]:
-        """Return the secrets of these rows, which the condition with these parameters found."""
-        if not rows:
-            return []
-        keys = await self._keys.opened(key_names(rows))
-        tagged = any(row.has_tags for row in rows)
-        tags = await self._tags(condition, parameters) if tagged else {}
-        opened: list[Secret] = []
-        async for some in in_slices(rows):
-            opened.extend(secret_of(row, keys, tags.get(row.id, ()), with_values=with_values) for row in some)
-        return opened
-
-    async def _tags(
-        self, condition: ColumnElement[bool], parameters: _Parameters
-    ) -> dict[str, tuple[Tag, ...]]:
-        tags: dict[str, tuple[Tag, ...]] = {}
-        for row in await self._connection.execute(tags_of(condition), parameters):
-            tags[row.secret_id] = (*tags.get(row.secret_id, ()), Tag(*row[:-1]))
-        return tags
 
     async def _add_tags(self, secrets: Sequence[Secret]) -> None:
         rows = [{"secret_id": secret.id, "tag_id": tag.id} for secret in secrets for tag in secret.tags]
         if rows:
             await self._connection.execute(insert(SecretTagRow), rows)
+
+
+def _require_within(found: int, limit: int) -> None:
+    if found > limit:
+        raise TooLargeError(f"{found} bytes are asked for at once, {limit} are allowed")
+
+
+def _version_missing(secret: Secret) -> AlteredDatabaseError:
+    return AlteredDatabaseError(
+        f"Versions of secret {secret.id} were removed from the database by others than the service. "
+        "Restore a backup; the present version can be read"
+    )
 
 
 def _change(kind: ChangeKind, secret: Secret) -> ListChange:

@@ -33,6 +33,7 @@ from keybearer.store.columns import moved
 from keybearer.store.credential_resealing import CredentialResealing
 from keybearer.store.credentials import Credentials
 from keybearer.store.enrollments import Enrollments
+from keybearer.store.folder_seals import FolderSeals
 from keybearer.store.folders import Folders
 from keybearer.store.former_places import FormerPlaces
 from keybearer.store.former_slugs import FormerSlugs
@@ -42,6 +43,7 @@ from keybearer.store.imports import Imports
 from keybearer.store.keys import Keys
 from keybearer.store.login_failures import FailedLogins
 from keybearer.store.pki_subscribers import PkiSubscribers
+from keybearer.store.place_seals import PlaceSeals
 from keybearer.store.project_seals import ProjectSeals
 from keybearer.store.projects import Projects
 from keybearer.store.pushes import Pushes
@@ -50,6 +52,7 @@ from keybearer.store.references import References
 from keybearer.store.resealing import Resealing
 from keybearer.store.revisions import Changes
 from keybearer.store.root_keys import RootKeyring
+from keybearer.store.seal_conversion import SealConversion
 from keybearer.store.sealing.keyring import Keyring
 from keybearer.store.secret_syncs import SecretSyncs
 from keybearer.store.secrets import Secrets
@@ -117,21 +120,34 @@ class UnitOfWork:
 
     root_keys = _FirstUse(lambda self: RootKeyring(self._connection, self._keyring, self._clock))
     keys = _FirstUse(lambda self: Keys(self._connection, self._keyring, self.root_keys, self._clock))
-    resealing = _FirstUse(lambda self: Resealing(self._connection, self.keys, self._clock))
+    place_seals = _FirstUse(lambda self: PlaceSeals(self._connection, self.keys))
+    folder_seals = _FirstUse(lambda self: FolderSeals(self._connection, self.keys, self.place_seals))
+    resealing = _FirstUse(
+        lambda self: Resealing(self._connection, self.keys, self.place_seals, self.folder_seals, self._clock)
+    )
+    seal_conversion = _FirstUse(
+        lambda self: SealConversion(
+            self._connection, self.keys, self.place_seals, self.folder_seals, self.resealing
+        )
+    )
     credential_resealing = _FirstUse(lambda self: CredentialResealing(self._connection, self.keys))
     identities = _FirstUse(lambda self: Identities(self._connection))
     users = _FirstUse(lambda self: Users(self._connection))
     failed_logins = _FirstUse(lambda self: FailedLogins(self._connection))
     credentials = _FirstUse(lambda self: Credentials(self._connection))
     auth_methods = _FirstUse(lambda self: AuthMethods(self._connection, self.keys))
-    projects = _FirstUse(lambda self: Projects(self._connection))
+    projects = _FirstUse(lambda self: Projects(self._connection, self.place_seals))
     former_slugs = _FirstUse(lambda self: FormerSlugs(self._connection))
     grants = _FirstUse(lambda self: Grants(self._connection))
-    folders = _FirstUse(lambda self: Folders(self._connection, self.changes))
+    folders = _FirstUse(
+        lambda self: Folders(self._connection, self.place_seals, self.folder_seals, self.changes)
+    )
     imports = _FirstUse(lambda self: Imports(self._connection))
     tags = _FirstUse(lambda self: Tags(self._connection))
     audit_log = _FirstUse(lambda self: AuditLog(self._connection, self.changes, self._audit_writer))
-    secrets = _FirstUse(lambda self: Secrets(self._connection, self.keys, self.changes))
+    secrets = _FirstUse(
+        lambda self: Secrets(self._connection, self.keys, self.place_seals, self.folder_seals, self.changes)
+    )
     references = _FirstUse(lambda self: References(self._connection))
     bindings = _FirstUse(lambda self: ReferenceBindings(self._connection))
     app_connections = _FirstUse(lambda self: AppConnections(self._connection, self.keys))
@@ -208,11 +224,12 @@ class UnitOfWork:
             update(ProjectRow)
             .where(ProjectRow.id == project_id)
             .values(revision=moved(ProjectRow.revision, self._clock.now()))
-            .returning(ProjectRow.revision)
+            .returning(ProjectRow.revision, ProjectRow.places)
         )
-        revision = (await self._connection.execute(statement)).scalar_one_or_none()
-        if revision is not None:
-            self.changes.revisions[project_id] = revision
+        row = (await self._connection.execute(statement)).one_or_none()
+        if row is not None:
+            self.changes.revisions[project_id] = row.revision
+            self.place_seals.hold(project_id, row.places)
 
     async def move_names(self, organization_id: OrganizationId) -> None:
         """Raise the revision of the organization's project slugs."""

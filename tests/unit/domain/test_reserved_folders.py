@@ -19,7 +19,7 @@ async def test_recursive_lists_leave_out_reserved_folders(tmp_path: Path) -> Non
             hidden = replace(
                 plain, id=new_uuid(), name="hidden", path=FolderPath("/hidden"), is_reserved=True
             )
-            await unit.folders.add(hidden)
+            await unit.folders.add(project.id, hidden)
         for path, key in (("/plain", "P"), ("/hidden", "H")):
             await domain.writing.create(domain.admin, at(project, path), [NewSecret(key, "cnry-v")])
         query = ListSecrets(at(project), recursive=True, expand=True, view_value=True, include_imports=True)

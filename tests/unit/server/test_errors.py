@@ -23,7 +23,7 @@ from keybearer.server.errors import BadRequestError, add_error_handlers
 from keybearer.server.request_scope import RequestShell
 from keybearer.store.audit import AuditEvent
 from keybearer.store.failures import BusyError, RaceError, TooSlowError, UnavailableError, UnstorableTextError
-from keybearer.store.sealing.envelope import UnsealError
+from keybearer.store.sealing.envelope import AlteredDatabaseError, UnsealError
 
 
 class Recorder:
@@ -69,6 +69,7 @@ TABLE = [
     pytest.param(lambda: InvalidError("m"), 400, "BadRequest", "m", id="against a rule"),
     pytest.param(lambda: BadRequestError("m"), 400, "BadRequest", "m", id="without sense"),
     pytest.param(lambda: UnstorableTextError("m"), 400, "BadRequest", "m", id="a text that can't be kept"),
+    pytest.param(lambda: AlteredDatabaseError("m"), 400, "CryptographyError", "m", id="what others edited"),
     pytest.param(lambda: LimitReachedError("m"), 429, "RateLimitExceeded", "m", id="too much of it"),
     pytest.param(lambda: BusyError("m"), 503, "ServiceUnavailable", "m", id="no turn to write"),
     pytest.param(lambda: RaceError("m"), 503, "ServiceUnavailable", "m", id="changes that met"),

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from uuid import uuid4
 
 import pytest
 
 from keybearer.store.records import SecretDetails
-from keybearer.store.sealing.envelope import SealingKey, UnsealError, key_name, new_key_material
+from keybearer.store.sealing.envelope import (
+    BARE,
+    AlteredDatabaseError,
+    Plaintext,
+    SealingKey,
+    UnsealError,
+    key_name,
+    new_key_material,
+)
 from keybearer.store.secret_codec import (
     Sealed,
     open_details,
@@ -20,15 +27,17 @@ from keybearer.store.secret_codec import (
 
 KEY = SealingKey(key_name(uuid4(), 1), new_key_material())
 KEYS = {KEY.name: KEY}
-RECORD = Sealed(project_id="p", secret_id="s", version=3)
+RECORD = Sealed(project_id="p", secret_id="s", version=3, folder_id="f", key="A")
 DETAILS = SecretDetails(comment="cnry-comment")
 
 others = pytest.mark.parametrize(
     "other",
     [
-        pytest.param(replace(RECORD, project_id="q"), id="another project"),
-        pytest.param(replace(RECORD, secret_id="t"), id="another secret"),
-        pytest.param(replace(RECORD, version=2), id="another version"),
+        pytest.param(RECORD._replace(project_id="q"), id="another project"),
+        pytest.param(RECORD._replace(secret_id="t"), id="another secret"),
+        pytest.param(RECORD._replace(version=2), id="another version"),
+        pytest.param(RECORD._replace(folder_id="g"), id="another folder"),
+        pytest.param(RECORD._replace(key="B"), id="another key"),
     ],
 )
 
@@ -50,6 +59,22 @@ def test_it_opens_for_no_other_record(other: Sealed) -> None:
 def test_it_is_not_sealed_anew_for_another_record(other: Sealed) -> None:
     with pytest.raises(UnsealError):
         reseal(KEYS, KEY, other, seal_value(KEY, RECORD, "cnry-1"), None)
+
+
+def test_what_an_earlier_version_sealed_opens_until_it_is_sealed_anew() -> None:
+    former = KEY.seal(Plaintext(b"cnry-1"), RECORD.bound("secret value", BARE))
+    assert open_value(KEYS, RECORD._replace(folder_id="", key="B"), former) == "cnry-1"
+    value, _ = reseal(KEYS, KEY, RECORD, former, None)
+    assert open_value(KEYS, RECORD, value) == "cnry-1"
+    with pytest.raises(UnsealError):
+        open_value(KEYS, RECORD._replace(key="B"), value)
+
+
+def test_a_strict_key_opens_nothing_of_earlier_versions() -> None:
+    strict = SealingKey(KEY.name, KEY.material, is_strict=True)
+    former = KEY.seal(Plaintext(b"cnry-1"), RECORD.bound("secret value", BARE))
+    with pytest.raises(AlteredDatabaseError):
+        open_value({strict.name: strict}, RECORD, former)
 
 
 def test_details_do_not_open_as_a_value() -> None:

@@ -26,7 +26,7 @@ async def test_a_unit_that_reads_secrets_builds_no_other_repository(database: Da
         assert not await unit.secrets.has_overrides("nobody")
         built = _built(unit) - untouched
     assert untouched == set()
-    assert built == {"Secrets", "Keys", "RootKeyring"}
+    assert built == {"Secrets", "Keys", "RootKeyring", "PlaceSeals", "FolderSeals"}
 
 
 async def test_each_repository_is_built_once(database: Database) -> None:

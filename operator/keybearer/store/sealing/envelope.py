@@ -3,12 +3,18 @@
 Layout: format (1 byte) | key id (16) | key version (4, big endian) | nonce (12) | ciphertext and tag.
 The header is authenticated together with the identity of the record that holds the envelope, so that an
 envelope moved to another row, or renamed to another key, doesn't open.
+
+Format 2 says more than format 1: a secret is bound to its name and folder too, and a data key that is wrapped so has
+everything of its project under marks (`tally`). As the header is authenticated, nobody turns one into the other.
 """
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 import secrets
 import struct
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NewType
 from uuid import UUID
@@ -19,7 +25,12 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from keybearer.base.errors import KeybearerError
 
 __all__ = [
+    "BARE",
+    "BOUND",
+    "HEADER_BYTES",
     "KEY_BYTES",
+    "MARK_BYTES",
+    "AlteredDatabaseError",
     "Ciphertext",
     "KeyName",
     "Plaintext",
@@ -27,6 +38,7 @@ __all__ = [
     "UnsealError",
     "WrappedKey",
     "associate",
+    "format_of",
     "key_id_of",
     "key_name",
     "key_name_of",
@@ -40,15 +52,26 @@ Ciphertext = NewType("Ciphertext", bytes)
 WrappedKey = NewType("WrappedKey", bytes)
 
 KEY_BYTES = 32
-_FORMAT = 1
+MARK_BYTES = 32
+BARE, BOUND = 1, 2
+"""Formats: of what earlier versions sealed, and of what is bound to its place as well."""
+_FORMATS = frozenset({BARE, BOUND})
+_MARKS = b"keybearer marks of rows"
 _VERSION = struct.Struct(">I")
-_HEADER_BYTES = 21
+HEADER_BYTES = 21
 _NONCE_BYTES = 12
 _TAG_BYTES = 16
 
 
 class UnsealError(KeybearerError):
     """A sealed text doesn't open: another key, another record, or damaged bytes."""
+
+
+class AlteredDatabaseError(UnsealError):
+    """Rows were edited, moved, put back or removed by others than the service; nothing is read of them.
+
+    The text names ids alone, and says what to do: clients are shown it.
+    """
 
 
 def key_name(key_id: UUID, version: int) -> KeyName:
@@ -68,10 +91,8 @@ def new_key_material() -> bytes:
 
 def associate(purpose: str, *parts: str | int) -> bytes:
     """Return associated data that names one record: each part with its length, so none can run together."""
-    text = f"{len(purpose)}:{purpose}"
-    for part in parts:
-        text += f",{len(str(part))}:{part}"
-    return text.encode()
+    texts = [purpose, *map(str, parts)]
+    return ",".join([f"{len(text)}:{text}" for text in texts]).encode()
 
 
 def key_name_of(envelope: bytes) -> KeyName:
@@ -80,11 +101,16 @@ def key_name_of(envelope: bytes) -> KeyName:
     Raises:
         UnsealError: the bytes are no envelope of a known format.
     """
-    if len(envelope) < _HEADER_BYTES + _NONCE_BYTES + _TAG_BYTES:
+    if len(envelope) < HEADER_BYTES + _NONCE_BYTES + _TAG_BYTES:
         raise UnsealError("a sealed text is shorter than its header; the database is damaged")
-    if envelope[0] != _FORMAT:
+    if envelope[0] not in _FORMATS:
         raise UnsealError(f"a sealed text has the unknown format {envelope[0]}; a newer version wrote it")
-    return KeyName(envelope[1:_HEADER_BYTES])
+    return KeyName(envelope[1:HEADER_BYTES])
+
+
+def format_of(envelope: bytes) -> int:
+    """Return the format of an envelope, whose first byte it is."""
+    return envelope[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,23 +118,45 @@ class SealingKey:
     """One AES-256 key that is ready for use.
 
     Nonces are random: a key may seal 2**32 texts before it should be rotated (NIST SP 800-38D section 8.3).
+
+    Attributes:
+        name: that its envelopes name it by.
+        is_strict: of a data key, that its project's secrets and folders are under marks, and that it opens secrets
+            in the format `BOUND` only.
     """
 
     name: KeyName
     _material: bytes = field(repr=False)
+    is_strict: bool = False
     _cipher: AESGCM = field(init=False, repr=False, compare=False)
+    _marking: hashlib.blake2b = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_cipher", AESGCM(self._material))
+        derived = hmac.digest(self._material, _MARKS, "sha256")
+        object.__setattr__(self, "_marking", hashlib.blake2b(key=derived, digest_size=MARK_BYTES))
 
     @property
     def material(self) -> bytes:
         """The raw key, for wrapping it under another."""
         return self._material
 
-    def seal(self, plaintext: Plaintext, identity: bytes) -> Ciphertext:
+    def marks(self, texts: Iterable[bytes]) -> list[int]:
+        """Return what stands for each text in a sum of marks, 256 bits that nobody foretells without this key.
+
+        BLAKE2b (RFC 7693) with a key that is derived from this one and used for nothing else.
+        """
+        marks: list[int] = []
+        copy, number = self._marking.copy, int.from_bytes
+        for text in texts:
+            keyed = copy()
+            keyed.update(text)
+            marks.append(number(keyed.digest()))
+        return marks
+
+    def seal(self, plaintext: Plaintext, identity: bytes, form: int = BARE) -> Ciphertext:
         """Return an envelope that only opens with this key and for the same identity (see `associate`)."""
-        header = bytes([_FORMAT]) + self.name
+        header = bytes([form]) + self.name
         nonce = secrets.token_bytes(_NONCE_BYTES)
         return Ciphertext(header + nonce + self._cipher.encrypt(nonce, plaintext, header + identity))
 
@@ -121,7 +169,7 @@ class SealingKey:
         name = key_name_of(envelope)
         if name != self.name:
             raise UnsealError(f"a sealed text names key {key_id_of(name)}, not the one given")
-        header, rest = envelope[:_HEADER_BYTES], envelope[_HEADER_BYTES:]
+        header, rest = envelope[:HEADER_BYTES], envelope[HEADER_BYTES:]
         try:
             opened = self._cipher.decrypt(rest[:_NONCE_BYTES], rest[_NONCE_BYTES:], header + identity)
         except InvalidTag as error:
@@ -130,7 +178,7 @@ class SealingKey:
 
     def wrap(self, key: SealingKey, identity: bytes) -> WrappedKey:
         """Return the other key sealed under this one."""
-        return WrappedKey(self.seal(Plaintext(key.material), identity))
+        return WrappedKey(self.seal(Plaintext(key.material), identity, BOUND if key.is_strict else BARE))
 
     def unwrap(self, wrapped: WrappedKey, name: KeyName, identity: bytes) -> SealingKey:
         """Return the key of that name which this one wrapped.
@@ -138,4 +186,4 @@ class SealingKey:
         Raises:
             UnsealError: another key wrapped it, or it was wrapped for another record.
         """
-        return SealingKey(name, self.open(Ciphertext(wrapped), identity))
+        return SealingKey(name, self.open(Ciphertext(wrapped), identity), format_of(wrapped) == BOUND)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 
 from keybearer.store.sealing.envelope import KeyName, SealingKey, WrappedKey, associate
+from keybearer.store.sealing.known_sets import KnownSets
 from keybearer.store.sealing.root_key import RootKeys
 
 __all__ = ["Keyring", "data_key_identity", "server_key_identity"]
@@ -27,6 +28,7 @@ class Keyring:
 
     def __init__(self, roots: RootKeys) -> None:
         self.roots = roots
+        self.known = KnownSets()
         self._opened: OrderedDict[KeyName, SealingKey] = OrderedDict()
 
     def take(self, given: RootKeys) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import Boolean, ForeignKey, Integer, String, Text, UniqueConstraint
+from sqlalchemy import Boolean, ForeignKey, Integer, LargeBinary, String, Text, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
 from keybearer.store.columns import Instant, OrderedText, Revision, Texts, Uuid
@@ -14,7 +14,10 @@ __all__ = ["EnvironmentRow", "FolderRow", "FormerSlugRow", "MembershipRow", "Pro
 
 
 class ProjectRow(Row):
-    """A project. `revision` moves in the transaction of whatever changes an answer about it."""
+    """A project. `revision` moves in the transaction of whatever changes an answer about it.
+
+    `places` is an envelope with the sum of the marks of its environments and folders; see `place_seals`.
+    """
 
     __tablename__ = "projects"
     __table_args__ = (UniqueConstraint("organization_id", "slug"),)
@@ -28,6 +31,7 @@ class ProjectRow(Row):
     auto_capitalization: Mapped[bool] = mapped_column(Boolean)
     has_delete_protection: Mapped[bool] = mapped_column(Boolean)
     revision: Mapped[int] = mapped_column(Revision)
+    places: Mapped[bytes | None] = mapped_column(LargeBinary)
     created_at: Mapped[datetime] = mapped_column(Instant)
     updated_at: Mapped[datetime] = mapped_column(Instant)
 
@@ -78,7 +82,10 @@ class EnvironmentRow(Row):
 
 
 class FolderRow(Row):
-    """A folder with its whole path, so that a subtree is one range; `/` is the root of its environment."""
+    """A folder with its whole path, so that a subtree is one range; `/` is the root of its environment.
+
+    `seal` is an envelope with the sum of the marks of its secrets; see `folder_seals`.
+    """
 
     __tablename__ = "folders"
     __table_args__ = (UniqueConstraint("environment_id", "path"),)
@@ -93,6 +100,7 @@ class FolderRow(Row):
     description: Mapped[str | None] = mapped_column(Text)
     version: Mapped[int] = mapped_column(Integer)
     is_reserved: Mapped[bool] = mapped_column(Boolean)
+    seal: Mapped[bytes | None] = mapped_column(LargeBinary)
     last_secret_modified: Mapped[datetime | None] = mapped_column(Instant)
     created_at: Mapped[datetime] = mapped_column(Instant)
     updated_at: Mapped[datetime] = mapped_column(Instant)

@@ -16,7 +16,8 @@ __all__ = ["ReferenceBindingRow", "SecretReferenceRow", "SecretRow", "SecretTagR
 class SecretRow(Row):
     """The present version of a secret.
 
-    `value` and `details` (comment, metadata, reminder) are envelopes bound to (project, id, version).
+    `value` and `details` (comment, metadata, reminder) are envelopes bound to (project, id, version,
+    folder, key).
     `owner` is the user of a personal override, empty for a shared secret: a null would not be unique.
     """
 
@@ -46,7 +47,11 @@ class SecretRow(Row):
 
 
 class SecretVersionRow(Row):
-    """What a secret was at one version, the present one included."""
+    """What a secret was at one version, the present one included.
+
+    `folder_id` is the folder that it was in then, which its envelopes are bound to; it may be gone. Null until what
+    an earlier version sealed is sealed anew.
+    """
 
     __tablename__ = "secret_versions"
 
@@ -54,6 +59,7 @@ class SecretVersionRow(Row):
         Uuid, ForeignKey("secrets.id", ondelete="CASCADE"), primary_key=True
     )
     version: Mapped[int] = mapped_column(Integer, primary_key=True)
+    folder_id: Mapped[str | None] = mapped_column(Uuid)
     key: Mapped[str] = mapped_column(String(512))
     value: Mapped[bytes] = mapped_column(LargeBinary)
     details: Mapped[bytes | None] = mapped_column(LargeBinary)

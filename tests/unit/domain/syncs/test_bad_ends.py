@@ -169,7 +169,7 @@ async def test_a_folder_that_is_gone_is_told(scene: SyncScene, project: Project)
         async with scene.database.writing() as unit:
             folder = await unit.folders.at(project.id, EnvironmentSlug("dev"), FolderPath("/app"))
             assert folder is not None
-            await unit.folders.delete(folder.id)
+            await unit.folders.delete(project.id, folder)
         await scene.ask(sync_id)
         assert (await scene.failed(sync_id)).startswith(
             "Invalid source configuration: folder no longer exists."

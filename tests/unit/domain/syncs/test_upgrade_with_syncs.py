@@ -17,9 +17,11 @@ from keybearer.domain.syncs.auditing import sync_event
 from keybearer.store.database import Database
 from keybearer.store.migrate import migration_config
 from keybearer.store.records import Project
+from keybearer.store.sealing.keyring import Keyring
 from support.async_waiting import until
 from support.databases import OwnDatabase
 from support.sync_scene import FAST, ONE_STAYED, SyncScene
+from support.upgrade.earlier_seals import seal_as_before
 
 pytestmark = pytest.mark.every_database
 
@@ -27,8 +29,9 @@ BEFORE_FORMER_PLACES = "0010"
 """The last revision of databases in which a sync that changed its place forgot the former one."""
 
 
-def go_back(connection: Connection) -> None:
+def go_back(connection: Connection, keyring: Keyring) -> None:
     """Give the database the form of that version, with what such a version may have written."""
+    seal_as_before(connection, keyring)
     command.downgrade(migration_config(connection), BEFORE_FORMER_PLACES)
     tables = inspect(connection).get_table_names()
     assert "sync_pushes" in tables
@@ -57,12 +60,13 @@ async def test_nothing_is_written_or_removed_at_a_destination_because_of_the_upg
     url = own_database.engine_url(tmp_path)
     engine = create_async_engine(url)
     async with engine.begin() as connection:
-        await connection.run_sync(go_back)
+        await connection.run_sync(go_back, scene.database.keyring)
     await engine.dispose()
     remote.forget_calls()
     scene.terms = replace(FAST, look_interval=timedelta(seconds=1))
     upgraded = Database(url, scene.clock)
     await upgraded.prepare()
+    scene.database.unlock(Keyring(scene.database.keyring.roots))
     upgraded.unlock(scene.database.keyring)
     async with upgraded.following(), scene.running(upgraded):
 
@@ -92,10 +96,11 @@ async def test_a_sync_of_which_nobody_knows_who_made_it_stops_and_what_was_pushe
     url = own_database.engine_url(tmp_path)
     engine = create_async_engine(url)
     async with engine.begin() as connection:
-        await connection.run_sync(go_back)
+        await connection.run_sync(go_back, scene.database.keyring)
     await engine.dispose()
     upgraded = Database(url, scene.clock)
     await upgraded.prepare()
+    scene.database.unlock(Keyring(scene.database.keyring.roots))
     upgraded.unlock(scene.database.keyring)
 
     await scene.delete(project, "A")

@@ -1,0 +1,319 @@
+"""The secrets of a folder: that they are those that the service put there, each at its newest version.
+
+`folders.seal` holds the sum of their marks. Whoever reads all of a folder compares the sum of what was read; whoever
+reads some compares them with what was found when the folder was looked through, as long as nothing in it changed.
+A change takes the marks of the former rows out of the sum and those of the new ones into it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from sqlalchemy import Row as Result
+from sqlalchemy import select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from keybearer.base.ids import ProjectId
+from keybearer.base.runs import in_chunks
+from keybearer.base.slices import SLICE, in_slices
+from keybearer.store.failures import RaceError
+from keybearer.store.keys import Keys
+from keybearer.store.place_seals import PlaceSeals
+from keybearer.store.root_keys import key_name_column
+from keybearer.store.sealing.envelope import (
+    AlteredDatabaseError,
+    Ciphertext,
+    KeyName,
+    Plaintext,
+    SealingKey,
+    UnsealError,
+    associate,
+    key_name_of,
+)
+from keybearer.store.sealing.known_sets import KnownFolder, KnownPlaces, shortened
+from keybearer.store.sealing.tally import EMPTY, FolderTallies, Tally
+from keybearer.store.secret_marks import KEY, OWNER, Head, heads_where, marks_of, marks_of_listed
+from keybearer.store.tables.projects import FolderRow
+from keybearer.store.tables.secrets import SecretRow
+
+__all__ = ["FolderSeals", "JudgedFolder"]
+
+_CHUNK = 400
+_Row = Result[*tuple[Any, ...]]
+
+
+class JudgedFolder:
+    """A folder that secrets are read of, and what of them is compared with.
+
+    Where the project isn't under marks yet, `known` is None, and everything passes.
+    """
+
+    def __init__(self, folder_id: str, seal: bytes | None, known: KnownFolder | None) -> None:
+        self.id = folder_id
+        self.seal = seal
+        self.known = known
+        self._count = 0
+        self._total = 0
+
+    def add(self, rows: Sequence[_Row]) -> None:
+        """Take rows that begin with `LISTED_COLUMNS` into the sum of what was read."""
+        if self.known is not None:
+            self._count += len(rows)
+            for mark in marks_of_listed(self.known.key, rows):
+                self._total ^= mark
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the rows that were added are the shared secrets of the folder, all of them and no others."""
+        return self.known is None or Tally(self._count, self._total) == self.known.tallies.shared
+
+    def holds(self, rows: Sequence[_Row]) -> bool:
+        """Return whether these rows are such that were found when the folder was looked through."""
+        if self.known is None:
+            return True
+        marks = marks_of_listed(self.known.key, rows)
+        return all(
+            self._mark(row[KEY], row[OWNER]) == shortened(mark) for row, mark in zip(rows, marks, strict=True)
+        )
+
+    @property
+    def may_hold_personal(self) -> bool:
+        """Whether the sum says that there are personal secrets."""
+        return self.known is not None and self.known.tallies.personal != EMPTY
+
+    def keys_of(self, owner: str) -> set[str]:
+        """Return the keys of the owner's personal secrets, once the folder was looked through for these."""
+        personal = {} if self.known is None else self.known.personal or {}
+        return {key for key, of in personal if of == owner}
+
+    def lacks(self, key: str, owner: str) -> bool:
+        """Return whether there is no such secret."""
+        return self.known is None or self._mark(key, owner) is None
+
+    def _mark(self, key: str, owner: str) -> int | None:
+        if self.known is None:
+            return None
+        if owner:
+            return (self.known.personal or {}).get((key, owner))
+        return (self.known.shared or {}).get(key)
+
+
+class FolderSeals:
+    """Repository of the sums of folders."""
+
+    def __init__(self, connection: AsyncConnection, keys: Keys, places: PlaceSeals) -> None:
+        self._connection = connection
+        self._keys = keys
+        self._places = places
+
+    async def opened(self, folders: Sequence[Result[*tuple[Any, ...]]]) -> dict[str, JudgedFolder]:
+        """Return these folders, rows of `PLACED`, ready to compare what is read of them, by their ids.
+
+        Raises:
+            AlteredDatabaseError: one isn't where the service put it, or its seal was edited.
+        """
+        places = await self._places.require(folders)
+        judged: dict[str, JudgedFolder] = {}
+        for row in folders:
+            folder_id, seal = row.place_id, row.seal
+            if folder_id in judged:
+                continue
+            known = None if seal is None else self._keys.known.folders.get(folder_id, seal)
+            if known is not None and places[row.place_project_id] is not None:
+                judged[folder_id] = JudgedFolder(folder_id, seal, known)
+            else:
+                judged[folder_id] = await self._opened(row, places[row.place_project_id])
+        return judged
+
+    async def look_through(self, folders: Iterable[JudgedFolder], *, personal: bool) -> None:
+        """Learn which secrets the folders hold, of those that aren't known yet.
+
+        Raises:
+            AlteredDatabaseError: they aren't those that the service put there.
+        """
+        unknown = {
+            folder.id: folder
+            for folder in folders
+            if folder.known is not None
+            and (folder.known.personal if personal else folder.known.shared) is None
+        }
+        owned = SecretRow.owner != "" if personal else SecretRow.owner == ""
+        for some in in_chunks(unknown, _CHUNK):
+            rows: dict[str, list[Result[*tuple[Any, ...]]]] = {folder_id: [] for folder_id in some}
+            found = await self._connection.execute(heads_where(SecretRow.folder_id.in_(some), owned))
+            for part in found.partitions(SLICE):
+                for row in part:
+                    rows[row.folder_id].append(row)
+                await asyncio.sleep(0)
+            for folder_id in some:
+                await self._learn(unknown[folder_id], rows[folder_id], personal=personal)
+
+    async def _learn(
+        self, folder: JudgedFolder, rows: Sequence[Result[*tuple[Any, ...]]], *, personal: bool
+    ) -> None:
+        known = folder.known
+        if known is None:
+            return
+        marks: list[int] = []
+        async for some in in_slices(rows):
+            marks.extend(marks_of(known.key, some))
+        if Tally.of(marks) != (known.tallies.personal if personal else known.tallies.shared):
+            raise await self.altered(folder)
+        short = list(map(shortened, marks))
+        if personal:
+            known.personal = {(row.key, row.owner): mark for row, mark in zip(rows, short, strict=True)}
+        else:
+            known.shared = {row.key: mark for row, mark in zip(rows, short, strict=True)}
+        if folder.seal is not None:
+            self._keys.known.folders.put(folder.id, folder.seal, known)
+
+    async def altered(self, folder: JudgedFolder) -> Exception:
+        """Return what is wrong with a folder: rows that don't fit, unless another writer was just at it."""
+        statement = select(FolderRow.seal).where(FolderRow.id == folder.id)
+        if (await self._connection.execute(statement)).scalar_one_or_none() != folder.seal:
+            return RaceError("the secrets of the folder were changed at the same moment; try again")
+        return _altered(folder.id)
+
+    async def change(self, project_id: ProjectId, gone: Iterable[Head], new: Iterable[Head]) -> None:
+        """Take heads of the project out of the sums of their folders, and others into them."""
+        changes: dict[str, tuple[list[Head], list[Head]]] = defaultdict(lambda: ([], []))
+        for head in gone:
+            changes[head.folder_id][0].append(head)
+        for head in new:
+            changes[head.folder_id][1].append(head)
+        for some in in_chunks(sorted(changes), _CHUNK):
+            await self._change(project_id, {folder_id: changes[folder_id] for folder_id in some})
+
+    async def first(self, project_id: ProjectId, folder_id: str) -> bytes:
+        """Return the seal of a folder that is being made, and holds nothing."""
+        key = await self._places.key(project_id)
+        return key.seal(Plaintext(FolderTallies().packed()), _identity(project_id, folder_id))
+
+    async def seal(self, project_id: ProjectId, folder_id: str, key: SealingKey) -> int:
+        """Seal the folder's sum with this key, and return how many secrets that are.
+
+        One that has a sum keeps what is wrong with it. One without is taken as it is, unless the key is strict: an
+        absent sum is the sum of nothing then.
+
+        Raises:
+            UnsealError: the seal doesn't open.
+            AlteredDatabaseError: the folder has none although it was under marks before.
+        """
+        statement = select(FolderRow.seal).where(FolderRow.id == folder_id).with_for_update(key_share=True)
+        seal = (await self._connection.execute(statement)).scalar_one_or_none()
+        rows = (await self._connection.execute(heads_where(SecretRow.folder_id == folder_id))).all()
+        shared = [row for row in rows if not row.owner]
+        personal = [row for row in rows if row.owner]
+        if seal is None and not key.is_strict:
+            await self._require_unmarked(folder_id)
+            tallies = FolderTallies(Tally.of(marks_of(key, shared)), Tally.of(marks_of(key, personal)))
+        else:
+            former, before = key, FolderTallies()
+            if seal is not None:
+                former, before = await self._unsealed(project_id, folder_id, seal)
+            tallies = FolderTallies(
+                before.shared.changed(marks_of(former, shared), marks_of(key, shared)),
+                before.personal.changed(marks_of(former, personal), marks_of(key, personal)),
+            )
+        await self._store(
+            {folder_id: key.seal(Plaintext(tallies.packed()), _identity(project_id, folder_id))}
+        )
+        return len(rows)
+
+    async def _require_unmarked(self, folder_id: str) -> None:
+        sealing = select(key_name_column(SecretRow.value)).where(SecretRow.folder_id == folder_id).distinct()
+        names = [KeyName(bytes(name)) for name in (await self._connection.execute(sealing)).scalars()]
+        # From memory as well: who removed a strict key from the database can't have the folder taken as it is.
+        if any(key.is_strict for key in (await self._keys.opened(names)).values()):
+            raise _altered(folder_id)
+
+    async def _change(self, project_id: ProjectId, changes: dict[str, tuple[list[Head], list[Head]]]) -> None:
+        statement = (
+            select(FolderRow.id, FolderRow.seal)
+            .where(FolderRow.id.in_(list(changes)))
+            .order_by(FolderRow.id)
+            .with_for_update(key_share=True)
+        )
+        seals: dict[str, bytes] = {}
+        for folder_id, seal in (await self._connection.execute(statement)).all():
+            if seal is not None:
+                known = self._keys.known.folders.take(folder_id, seal)
+                if known is None:
+                    known = KnownFolder(*await self._unsealed(project_id, folder_id, seal))
+            elif await self._keys.is_strict(project_id):
+                known = KnownFolder(await self._keys.active(project_id), FolderTallies())
+            else:
+                continue  # the conversion comes to it
+            known = _changed(known, *changes[folder_id])
+            seals[folder_id] = known.key.seal(
+                Plaintext(known.tallies.packed()), _identity(project_id, folder_id)
+            )
+            self._keys.known.folders.put(folder_id, seals[folder_id], known)
+        await self._store(seals)
+
+    async def _store(self, seals: dict[str, bytes]) -> None:
+        for folder_id, seal in seals.items():
+            await self._connection.execute(
+                update(FolderRow).where(FolderRow.id == folder_id).values(seal=seal)
+            )
+
+    async def _opened(self, row: Result[*tuple[Any, ...]], places: KnownPlaces | None) -> JudgedFolder:
+        if places is None:
+            return JudgedFolder(row.place_id, row.seal, None)
+        if row.seal is None:
+            return JudgedFolder(row.place_id, None, KnownFolder(places.key, FolderTallies()))
+        known = KnownFolder(*await self._unsealed(row.place_project_id, row.place_id, row.seal))
+        return JudgedFolder(row.place_id, row.seal, known)
+
+    async def _unsealed(
+        self, project_id: str, folder_id: str, seal: bytes
+    ) -> tuple[SealingKey, FolderTallies]:
+        name = key_name_of(seal)
+        try:
+            key = (await self._keys.opened([name]))[name]
+        except UnsealError:
+            statement = select(FolderRow.seal).where(FolderRow.id == folder_id)
+            if (await self._connection.execute(statement)).scalar_one_or_none() != seal:
+                raise RaceError("the folder was removed at the same moment; try again") from None
+            raise
+        try:
+            content = key.open(Ciphertext(seal), _identity(project_id, folder_id))
+        except UnsealError as error:
+            raise _altered(folder_id) from error
+        return key, FolderTallies.unpacked(content)
+
+
+def _changed(known: KnownFolder, gone: Sequence[Head], new: Sequence[Head]) -> KnownFolder:
+    """Return the folder after a change; the former one stays as it is, for those who read it at this moment."""
+    sums = {False: known.tallies.shared, True: known.tallies.personal}
+    shared = None if known.shared is None else dict(known.shared)
+    personal = None if known.personal is None else dict(known.personal)
+    for head, mark in zip(gone, marks_of(known.key, gone), strict=True):
+        is_personal = bool(head.owner)
+        sums[is_personal] = sums[is_personal].changed((mark,), ())
+        if is_personal and personal is not None:
+            personal.pop((head.key, head.owner), None)
+        elif not is_personal and shared is not None:
+            shared.pop(head.key, None)
+    for head, mark in zip(new, marks_of(known.key, new), strict=True):
+        is_personal = bool(head.owner)
+        sums[is_personal] = sums[is_personal].changed((), (mark,))
+        if is_personal and personal is not None:
+            personal[head.key, head.owner] = shortened(mark)
+        elif not is_personal and shared is not None:
+            shared[head.key] = shortened(mark)
+    return KnownFolder(known.key, FolderTallies(sums[False], sums[True]), shared, personal)
+
+
+def _altered(folder_id: str) -> AlteredDatabaseError:
+    return AlteredDatabaseError(
+        f"Secrets of folder {folder_id} were changed in the database by others than the service, so none of them "
+        "is read. Restore a backup, or delete the folder and make it again"
+    )
+
+
+def _identity(project_id: str, folder_id: str) -> bytes:
+    return associate("folder", project_id, folder_id)
