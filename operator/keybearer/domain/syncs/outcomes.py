@@ -14,6 +14,7 @@ from keybearer.destinations.remote import RemoteError, RemoteThrottledError
 from keybearer.domain.errors import DomainError
 from keybearer.domain.syncs.plan import PlanRefusedError
 from keybearer.store.failures import BusyError, TooSlowError, UnavailableError
+from keybearer.store.sealing.envelope import AlteredDatabaseError
 
 __all__ = [
     "MESSAGE_MAX",
@@ -82,6 +83,8 @@ def failure_of(error: Exception, confidential: Iterable[str]) -> Failure:
             failure = Failure(str(error), is_retryable=False)
         case DomainError():
             failure = Failure(" ".join([error.message, *error.details[:_DETAILS_MAX]]), is_retryable=False)
+        case AlteredDatabaseError():
+            failure = Failure(str(error), is_retryable=False)
         case ValidationError():
             failure = Failure(
                 "What is stored of the sync or its connection no longer has the form that this version takes; "

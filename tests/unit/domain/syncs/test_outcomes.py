@@ -11,9 +11,10 @@ from keybearer.destinations.remote import (
     RemoteUnavailableError,
 )
 from keybearer.domain.errors import ForbiddenError, InvalidError
-from keybearer.domain.syncs.outcomes import MESSAGE_MAX, confidential_texts, failure_of
+from keybearer.domain.syncs.outcomes import MESSAGE_MAX, Failure, confidential_texts, failure_of
 from keybearer.domain.syncs.plan import PlanRefusedError
 from keybearer.store.failures import BusyError, UnavailableError
+from keybearer.store.sealing.envelope import AlteredDatabaseError
 from support.rows import each_row
 
 pytestmark = pytest.mark.every_database
@@ -42,6 +43,11 @@ def test_another_attempt_is_worth_it_where_the_same_may_work_later(
     assert failure.is_retryable is is_retryable
     assert failure.message
     assert "cnry" not in failure.message
+
+
+def test_an_edited_database_is_told_as_it_is_and_asked_no_more() -> None:
+    error = AlteredDatabaseError("Secrets of folder 1 were changed in the database")
+    assert failure_of(error, []) == Failure(str(error), is_retryable=False)
 
 
 def test_an_error_that_nobody_foresaw_is_named_and_not_quoted() -> None:

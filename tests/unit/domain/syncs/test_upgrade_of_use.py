@@ -17,8 +17,10 @@ from keybearer.store.certificate_policies import CertificatePolicy
 from keybearer.store.database import Database
 from keybearer.store.migrate import migration_config
 from keybearer.store.records import Project
+from keybearer.store.sealing.keyring import Keyring
 from support.databases import OwnDatabase
 from support.sync_scene import SyncScene
+from support.upgrade.earlier_seals import seal_as_before
 
 pytestmark = pytest.mark.every_database
 
@@ -26,7 +28,8 @@ BEFORE = "0018"
 """The last revision in which everybody who read a connection used it."""
 
 
-def go_back(connection: Connection) -> None:
+def go_back(connection: Connection, keyring: Keyring) -> None:
+    seal_as_before(connection, keyring)
     command.downgrade(migration_config(connection), BEFORE)
 
 
@@ -54,12 +57,13 @@ async def test_connections_are_for_the_projects_that_use_them_and_owners_go_on(
     url = own_database.engine_url(tmp_path)
     engine = create_async_engine(url)
     async with engine.begin() as connection_of_old:
-        await connection_of_old.run_sync(go_back)
+        await connection_of_old.run_sync(go_back, scene.database.keyring)
     await engine.dispose()
 
     upgraded = Database(url, scene.clock)
     with capture_logs() as logs:
         await upgraded.prepare()
+    scene.database.unlock(Keyring(scene.database.keyring.roots))
     upgraded.unlock(scene.database.keyring)
 
     told = {line["event"]: line for line in logs}
