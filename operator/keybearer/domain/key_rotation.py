@@ -96,6 +96,7 @@ class KeyRotation:
         self._process_id = new_uuid()
         self._woken = asyncio.Event()
         self._told: str | None = None
+        self._earlier = 0
         self._said: tuple[tuple[str, ...], float] | None = None
         # Failures in a row, and when it is tried again, of each project in which something doesn't open.
         self._set_aside: dict[ProjectId, tuple[int, datetime]] = {}
@@ -156,9 +157,20 @@ class KeyRotation:
         await self._reseal_credentials()
 
     async def _take_under_marks(self) -> list[UnsealError]:
-        """Take projects of earlier versions under marks; what is sealed of them is sealed anew after that."""
+        """Take projects of earlier versions under marks; what is sealed of them is sealed anew after that.
+
+        None is taken while replicas of an earlier version serve, as in a rolling update: what they write would look
+        edited. One that starts later refuses the database.
+        """
         async with self._database.reading() as unit:
             projects = await unit.seal_conversion.projects()
+            earlier = await unit.root_keys.processes_without_marks() if projects else 0
+        if earlier != self._earlier:
+            self._earlier = earlier
+            if earlier:
+                _log.info("marks_wait_for_earlier_processes", processes=earlier)
+        if earlier:
+            return []
 
         async def step(unit: UnitOfWork, project_id: ProjectId) -> bool:
             return await unit.seal_conversion.advance(project_id, _MARKED_AT_ONCE)

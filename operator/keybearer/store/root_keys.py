@@ -142,7 +142,12 @@ class RootKeyring:
         """Say that the process lives and holds these root keys, and no others."""
         await self.leave(process_id)
         rows = [
-            {"process_id": process_id, "root_key_id": str(key_id_of(root.name)), "seen_at": now}
+            {
+                "process_id": process_id,
+                "root_key_id": str(key_id_of(root.name)),
+                "seen_at": now,
+                "keeps_marks": True,
+            }
             for root in roots
         ]
         await self._connection.execute(insert(KeyHolderRow), rows)
@@ -166,6 +171,12 @@ class RootKeyring:
                 KeyHolderRow.root_key_id == str(key_id_of(lacking))
             )
             statement = statement.where(KeyHolderRow.process_id.not_in(holders))
+        count: int = (await self._connection.execute(statement)).scalar_one()
+        return count
+
+    async def processes_without_marks(self) -> int:
+        """Return how many processes are of a version that keeps no marks."""
+        statement = select(func.count(KeyHolderRow.process_id.distinct())).where(~KeyHolderRow.keeps_marks)
         count: int = (await self._connection.execute(statement)).scalar_one()
         return count
 

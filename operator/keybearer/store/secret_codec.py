@@ -37,7 +37,7 @@ class Sealed(NamedTuple):
     folder_id: str
     key: str
 
-    def bound(self, purpose: str, form: int = BOUND) -> bytes:
+    def bound(self, purpose: str, form: int) -> bytes:
         """Return the associated data of one of its envelopes."""
         if form == BARE:
             return associate(purpose, self.project_id, self.secret_id, self.version)
@@ -67,14 +67,14 @@ def reseal(
     to = now or sealed
 
     def anew(envelope: bytes, purpose: str) -> Ciphertext:
-        return key.seal(_opened(keys, sealed, envelope, purpose), to.bound(purpose), BOUND)
+        return _sealed(key, to, _opened(keys, sealed, envelope, purpose), purpose)
 
     return anew(value, _VALUE), None if details is None else anew(details, _DETAILS)
 
 
 def seal_value(key: SealingKey, sealed: Sealed, value: str) -> Ciphertext:
     """Return the envelope of a secret's value."""
-    return key.seal(Plaintext(value.encode()), sealed.bound(_VALUE), BOUND)
+    return _sealed(key, sealed, Plaintext(value.encode()), _VALUE)
 
 
 def open_value(keys: Mapping[KeyName, SealingKey], sealed: Sealed, envelope: bytes) -> str:
@@ -98,7 +98,7 @@ def seal_details(key: SealingKey, sealed: Sealed, details: SecretDetails) -> Cip
         "reminder_recipients": details.reminder_recipients,
         "is_literal": details.is_literal,
     }
-    return key.seal(Plaintext(orjson.dumps(document)), sealed.bound(_DETAILS), BOUND)
+    return _sealed(key, sealed, Plaintext(orjson.dumps(document)), _DETAILS)
 
 
 def open_details(keys: Mapping[KeyName, SealingKey], sealed: Sealed, envelope: bytes | None) -> SecretDetails:
@@ -119,6 +119,12 @@ def open_details(keys: Mapping[KeyName, SealingKey], sealed: Sealed, envelope: b
         reminder_recipients=tuple(document.get("reminder_recipients", ())),
         is_literal=document.get("is_literal", False),
     )
+
+
+def _sealed(key: SealingKey, sealed: Sealed, text: Plaintext, purpose: str) -> Ciphertext:
+    # Replicas of an earlier version may still read a project whose key is not strict, and know one format only.
+    form = BOUND if key.is_strict else BARE
+    return key.seal(text, sealed.bound(purpose, form), form)
 
 
 def _opened(keys: Mapping[KeyName, SealingKey], sealed: Sealed, envelope: bytes, purpose: str) -> Plaintext:

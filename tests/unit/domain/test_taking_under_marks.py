@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from sqlalchemy import text
 from sqlalchemy.ext.asyncio import create_async_engine
 from structlog.testing import capture_logs
 
@@ -21,7 +22,7 @@ from keybearer.domain.secrets.questions import SecretListing
 from keybearer.store.database import Database
 from keybearer.store.engines import database_url, sqlite_url
 from keybearer.store.records import Project
-from keybearer.store.sealing.envelope import UnsealError
+from keybearer.store.sealing.envelope import BARE, UnsealError, format_of
 from keybearer.store.sealing.keyring import Keyring
 from keybearer.store.sealing.root_key import parse_root_keys
 from support.databases import OwnDatabase
@@ -36,7 +37,8 @@ pytestmark = pytest.mark.every_database
 class LaterClock(SystemClock):
     """Says what a test says."""
 
-    later = timedelta()
+    def __init__(self, later: timedelta = timedelta()) -> None:
+        self.later = later
 
     def now(self) -> datetime:
         return datetime.now(UTC) + self.later
@@ -44,6 +46,7 @@ class LaterClock(SystemClock):
 
 GOLDEN = Path(__file__).parents[2] / "golden/databases/7f650ac"
 FOLDERS = ("/", "/a", "/b")
+EARLIER = "00000000-0000-4000-8000-000000000001"
 
 
 @pytest.fixture
@@ -126,6 +129,43 @@ async def test_everything_is_read_and_written_between_any_two_of_its_transaction
     async with domain.database.reading() as unit:
         assert await unit.resealing.data_keys() == 1
         assert await unit.seal_conversion.projects() == []
+
+
+async def test_replicas_of_an_earlier_version_read_and_write_until_they_end(
+    domain: ServiceDomain, project: Project, own_database: OwnDatabase, tmp_path: Path
+) -> None:
+    if domain.database.sole_process:
+        pytest.skip("SQLite serves one process")
+    clock = LaterClock()
+    rotation = KeyRotation(domain.database, None, clock)
+    await rotation.start()
+    own_database.execute(
+        tmp_path,
+        "INSERT INTO key_holders (process_id, root_key_id, seen_at) "
+        f"SELECT '{EARLIER}', root_key_id, seen_at FROM key_holders",
+    )
+    with capture_logs() as logs:
+        await rotation.finish()
+    told = [line["processes"] for line in logs if line["event"] == "marks_wait_for_earlier_processes"]
+    assert told == [1]
+    await domain.writing.update(domain.admin, at(project, "/"), [ChangedSecret("A", "cnry-3")])
+    async with domain.database.reading() as unit:
+        assert await unit.seal_conversion.projects() == [project.id]
+    engine = create_async_engine(own_database.engine_url(tmp_path))
+    async with engine.connect() as connection:
+        envelopes = (await connection.execute(text("SELECT value FROM secret_versions"))).scalars().all()
+        sums = (await connection.execute(text("SELECT seal FROM folders"))).scalars().all()
+    await engine.dispose()
+    # A format that they read, and no sum, which they wouldn't keep.
+    assert {format_of(envelope) for envelope in envelopes} == {BARE}
+    assert set(sums) == {None}
+
+    clock.later = timedelta(seconds=61)
+    await KeyRotation(domain.database, None, clock).start()  # which forgets who has been silent
+    await rotation.finish()
+    async with domain.database.reading() as unit:
+        assert await unit.seal_conversion.projects() == []
+    assert await listed(domain, project) == {"A": "cnry-3", "B": "cnry-b"}
 
 
 async def test_then_what_was_edited_is_found(
@@ -341,7 +381,9 @@ async def test_a_database_of_7f650ac_comes_under_marks(old: OwnDatabase, tmp_pat
     database.unlock(Keyring(parse_root_keys(root_key_file(tmp_path).read_text(), "the root key")))
     before = await _everything(database)
     assert before
-    await KeyRotation(database, None, SystemClock()).finish()
+    rotation = KeyRotation(database, None, LaterClock(timedelta(seconds=61)))
+    await rotation.start()
+    await rotation.finish()
     assert await _everything(database) == before
     count = old.execute(tmp_path, "SELECT COUNT(*) FROM folders WHERE seal IS NULL").strip()
     assert count == "0"

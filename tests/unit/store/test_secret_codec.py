@@ -13,6 +13,7 @@ from keybearer.store.sealing.envelope import (
     Plaintext,
     SealingKey,
     UnsealError,
+    associate,
     key_name,
     new_key_material,
 )
@@ -25,8 +26,9 @@ from keybearer.store.secret_codec import (
     seal_value,
 )
 
-KEY = SealingKey(key_name(uuid4(), 1), new_key_material())
-KEYS = {KEY.name: KEY}
+KEY = SealingKey(key_name(uuid4(), 2), new_key_material(), is_strict=True)
+FORMER_KEY = SealingKey(key_name(uuid4(), 1), new_key_material())
+KEYS = {key.name: key for key in (KEY, FORMER_KEY)}
 RECORD = Sealed(project_id="p", secret_id="s", version=3, folder_id="f", key="A")
 DETAILS = SecretDetails(comment="cnry-comment")
 
@@ -62,7 +64,7 @@ def test_it_is_not_sealed_anew_for_another_record(other: Sealed) -> None:
 
 
 def test_what_an_earlier_version_sealed_opens_until_it_is_sealed_anew() -> None:
-    former = KEY.seal(Plaintext(b"cnry-1"), RECORD.bound("secret value", BARE))
+    former = FORMER_KEY.seal(Plaintext(b"cnry-1"), RECORD.bound("secret value", BARE))
     assert open_value(KEYS, RECORD._replace(folder_id="", key="B"), former) == "cnry-1"
     value, _ = reseal(KEYS, KEY, RECORD, former, None)
     assert open_value(KEYS, RECORD, value) == "cnry-1"
@@ -70,11 +72,17 @@ def test_what_an_earlier_version_sealed_opens_until_it_is_sealed_anew() -> None:
         open_value(KEYS, RECORD._replace(key="B"), value)
 
 
+def test_an_earlier_version_opens_what_is_sealed_with_a_key_of_its_own() -> None:
+    value, details = seal_value(FORMER_KEY, RECORD, "cnry-1"), seal_details(FORMER_KEY, RECORD, DETAILS)
+    assert details is not None
+    assert FORMER_KEY.open(value, associate("secret value", "p", "s", 3)) == b"cnry-1"
+    assert b"cnry-comment" in FORMER_KEY.open(details, associate("secret details", "p", "s", 3))
+
+
 def test_a_strict_key_opens_nothing_of_earlier_versions() -> None:
-    strict = SealingKey(KEY.name, KEY.material, is_strict=True)
     former = KEY.seal(Plaintext(b"cnry-1"), RECORD.bound("secret value", BARE))
     with pytest.raises(AlteredDatabaseError):
-        open_value({strict.name: strict}, RECORD, former)
+        open_value(KEYS, RECORD, former)
 
 
 def test_details_do_not_open_as_a_value() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import ForeignKey, Integer, LargeBinary, String, UniqueConstraint
+from sqlalchemy import ForeignKey, Integer, LargeBinary, String, UniqueConstraint, false
 from sqlalchemy.orm import Mapped, mapped_column
 
 from keybearer.store.columns import Instant, Uuid
@@ -52,13 +52,17 @@ class RootKeyRow(Row):
 
 
 class KeyHolderRow(Row):
-    """A process holds a root key; said again every few seconds, so that an old line is of a process that is gone."""
+    """A process holds a root key; said again every few seconds, so that an old line is of a process that is gone.
+
+    `keeps_marks` is not said by processes of versions that had none; see `seal_conversion`.
+    """
 
     __tablename__ = "key_holders"
 
     process_id: Mapped[str] = mapped_column(Uuid, primary_key=True)
     root_key_id: Mapped[str] = mapped_column(Uuid, primary_key=True)
     seen_at: Mapped[datetime] = mapped_column(Instant)
+    keeps_marks: Mapped[bool] = mapped_column(server_default=false())
 
 
 class KeyRotationRow(Row):
