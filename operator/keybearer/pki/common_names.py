@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 from keybearer.base.certificate_terms import NameType
@@ -12,6 +13,9 @@ __all__ = ["is_host", "read_common_name"]
 
 _READ_AS = (NameType.DNS_NAME, NameType.IP_ADDRESS, NameType.EMAIL)
 """Hosts first, which are most; no text is two of these."""
+
+_PART_OF_A_LABEL = re.compile(r"[A-Za-z0-9_*-]*\*[A-Za-z0-9_*-]*")
+"""OpenSSL lets a wildcard stand for a part of the first label."""
 
 
 def is_host(common_name: str) -> bool:
@@ -25,15 +29,24 @@ def is_host(common_name: str) -> bool:
 def read_common_name(common_name: str) -> AlternativeName | None:
     """Return the alternative name that a common name may be taken for, None where it is other text.
 
-    It is read as generously as a client might: in whatever width and case, with a dot at its end.
+    It is read as generously as a client might: in whatever width and case, with a dot at its end, and
+    a wildcard within its first label as one for the whole label.
     """
-    text = common_name if common_name.isascii() else unicodedata.normalize("NFKC", common_name)
+    text = common_name if common_name.isascii() else _in_ascii(common_name)
     text = text.strip().rstrip(".")
     for kind in _READ_AS:
         found = _read(kind, text)
         if found is not None:
             return found
-    return _read(NameType.URI, text) if "://" in text else None
+    if "://" in text:
+        return _read(NameType.URI, text)
+    label, _, domain = text.partition(".")
+    return _read(NameType.DNS_NAME, f"*.{domain}") if _PART_OF_A_LABEL.fullmatch(label) else None
+
+
+def _in_ascii(text: str) -> str:
+    """Return the text with letters and dots of other widths as plain ones, as IDNA maps them (RFC 3490, UTS 46)."""
+    return unicodedata.normalize("NFKC", text).replace("\u3002", ".")
 
 
 def _read(kind: NameType, text: str) -> AlternativeName | None:

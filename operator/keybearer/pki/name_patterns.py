@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial
-from ipaddress import ip_address
+from ipaddress import IPv6Address, ip_address
 
 from keybearer.base.certificate_terms import NameType
 from keybearer.base.globs import matches_glob
@@ -133,9 +133,11 @@ def _meets_host_under(pattern: str, domain: str) -> bool:
 
 def _canonical_address(text: str) -> str:
     try:
-        return str(ip_address(text))
+        address = ip_address(text)
     except ValueError:
         return text.lower()  # a wildcard
+    mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
+    return str(address if mapped is None else mapped)
 
 
 def _has_wildcards(pattern: str) -> bool:

@@ -174,9 +174,10 @@ class NameRules:
         own = None if self._subject is None else self._subject.get(SubjectField.COMMON_NAME)
         if self._subject is not None and (own is None or own.refusal(value) is not None):
             return None  # told already
-        rule = None
+        rule, read = None, read_common_name(value)
+        if own is not None and own.denies is not None and read is not None and own.denies(read.value):
+            return "is denied"
         if self._sans is not None:
-            read = read_common_name(value)
             rule = None if read is None else self._sans.get(read.type)
             compared = "" if read is None or rule is None else rule.canonical(read.value)
             if rule is not None and rule.denies is not None and rule.denies(compared):
@@ -186,7 +187,7 @@ class NameRules:
                     return "is neither a host name nor an address, and no rule of common names allows it"
                 if rule is None or not rule.allows(compared):
                     return "is not among the allowed alternative names"
-        return self._refusal_of_wildcard(value, own, rule)
+        return self._refusal_of_wildcard(value if read is None else read.value, own, rule)
 
     def _of_alternative_names(self, names: Sequence[AlternativeName]) -> Iterator[str]:
         for kind in NameType:

@@ -172,7 +172,9 @@ def _address(value: str) -> str:
         raise TemplateError(f"the ip_address {value!r} is no IPv4 or IPv6 address") from error
     if isinstance(address, ipaddress.IPv6Address) and address.scope_id is not None:
         raise TemplateError(f"the ip_address {value!r} names a zone, which no certificate can")
-    return str(address)
+    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
+    # Clients take both for the same, so policies and constraints of IPv4 have to meet it.
+    return str(address if mapped is None else mapped)
 
 
 def _escaped(value: str) -> str:

@@ -14,6 +14,9 @@ _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012
 _HIDDEN = re.compile(r"%(?:[01][0-9A-F]|2F|5C|7F)")
 """Percent-encoded slashes, backslashes and control characters: readers differ on what they part."""
 
+_ASCII_OCTET = re.compile("%[0-7]")
+"""Left after decoding, such an octet in a host is one that ends it, or a user, for some readers."""
+
 
 def fault_of_uri(uri: str) -> str | None:
     """Return why a URI can't be compared with what a policy allows, None where it can."""
@@ -24,9 +27,14 @@ def fault_of_uri(uri: str) -> str | None:
         return "names a user"
     if "#" in parts["rest"]:
         return "holds a fragment"
+    return _fault_of_octets(uri, _decoded(parts["authority"] or ""), _decoded(parts["path"]))
+
+
+def _fault_of_octets(uri: str, authority: str, path: str) -> str | None:
     if _HALF_AN_OCTET.search(uri):
         return "holds a % that begins no octet"
-    path = _decoded(parts["path"])
+    if _ASCII_OCTET.search(authority):
+        return "holds percent-encoded ASCII characters in its host"
     if _HIDDEN.search(path):
         return "holds a percent-encoded slash, backslash or control character"
     if any(segment in (".", "..") for segment in path.split("/")):

@@ -14,6 +14,7 @@ from keybearer.base.certificate_terms import KeyAlgorithm
 from keybearer.pki.certificates import certificate_of, load_certificates
 from keybearer.pki.errors import TemplateError
 from keybearer.pki.issuance import Issuer
+from keybearer.pki.name_constraints import name_constraints_of
 from keybearer.pki.names import Subject
 from support.rows import each_row
 from support.x509_house import NOW, Authority, dns, key_of, root, template
@@ -108,3 +109,14 @@ def test_constraints_of_an_authority_above_hold_as_well() -> None:
     for common_name, name in (("evil.com", "www.example.com"), ("www.example.com", "evil.com")):
         with pytest.raises(TemplateError, match="may sign for certain names only"):
             issue(issuer, common_name, name)
+
+
+def test_common_names_are_held_to_constraints_as_clients_read_them() -> None:
+    constraints = name_constraints_of(
+        load_certificates([constrained([x509.DNSName("example.com")]).certificate])[0]
+    )
+    assert constraints is not None
+    for name in ("f*.evil.com", "evil\u3002com", "evil.com."):
+        assert not constraints.permit(name), name
+    for name in ("f*.example.com", "a\u3002example.com", "Jane Doe", "system:node:*.evil.com"):
+        assert constraints.permit(name), name
