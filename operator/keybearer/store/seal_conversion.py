@@ -7,8 +7,8 @@ key, bound to name and folder, what is sealed already; at its end the former key
 refused.
 
 That a project is under marks is said by the form in which its data key is wrapped. Nobody can edit that, and a former
-key opens nothing that was sealed since. Until then secrets are sealed as earlier versions do it, for the replicas of them
-that may still serve; who calls `advance` sees to it that there are none.
+key opens nothing that was sealed since. Until then secrets are sealed as earlier versions do it, for replicas
+of them that may still serve; whoever calls `advance` sees to it that there are none.
 """
 
 from __future__ import annotations
