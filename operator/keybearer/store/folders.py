@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from keybearer.base.ids import EnvironmentSlug, FolderPath, OrganizationId, ProjectId
 from keybearer.store.columns import select_record
 from keybearer.store.folder_seals import FolderSeals
-from keybearer.store.place_marks import placed_folder
+from keybearer.store.place_marks import folders_where, placed_folder
 from keybearer.store.place_seals import PlaceSeals
 from keybearer.store.records import Folder
 from keybearer.store.revisions import NOTED_MAX, ChangeKind, Changes, ListChange
@@ -57,6 +57,7 @@ _IMPORTERS_WITHIN: Select[*tuple[Any, ...]] = (
         exists(select(SecretImportRow.id).where(SecretImportRow.folder_id == FolderRow.id)),
     )
 )
+_WITHIN = folders_where(_IN_ENVIRONMENT, WITHIN_SUBTREE)
 _ORGANIZATION = (
     select(ProjectRow.organization_id)
     .join(EnvironmentRow, EnvironmentRow.project_id == ProjectRow.id)
@@ -173,7 +174,7 @@ class Folders:
     async def _within(self, folder: Folder) -> list[PlacedFolder]:
         """Return the folder and all under it, as they are marked."""
         place = {"environment": folder.environment_id, **subtree(folder.path)}
-        return await self._places.folders_where(_IN_ENVIRONMENT, WITHIN_SUBTREE, parameters=place)
+        return await self._places.folders_of(_WITHIN, place)
 
     async def _note_lists(self, kind: ChangeKind, folder: Folder) -> None:
         """Note what lists of the folder, and of all under it, gain or lose; the organization where it is much."""

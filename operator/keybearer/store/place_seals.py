@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, select, update
+from sqlalchemy import ColumnElement, Select, bindparam, select, update
 from sqlalchemy import Row as Result
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -41,6 +41,8 @@ from keybearer.store.tables.projects import EnvironmentRow, ProjectRow
 __all__ = ["PlaceSeals"]
 
 _PLACES = select(ProjectRow.places)
+# Built once: each folder that is made or renamed asks for it.
+_STORE = update(ProjectRow).where(ProjectRow.id == bindparam("project")).values(places=bindparam("envelope"))
 
 
 class PlaceSeals:
@@ -179,15 +181,15 @@ class PlaceSeals:
         rows = await self._connection.execute(ENVIRONMENTS.where(*conditions))
         return [PlacedEnvironment(*row) for row in rows]
 
-    async def folders_where(
-        self,
-        *conditions: ColumnElement[bool],
-        parameters: Mapping[str, str] | None = None,
+    async def folders_where(self, *conditions: ColumnElement[bool]) -> list[PlacedFolder]:
+        """Return the folders that the conditions find, as `change` takes them."""
+        return await self.folders_of(folders_where(*conditions), {})
+
+    async def folders_of(
+        self, statement: Select[*tuple[Any, ...]], parameters: Mapping[str, str]
     ) -> list[PlacedFolder]:
-        """Return the folders that the conditions with these parameters find, as `change` takes them."""
-        return list(
-            map(folder_of_row, await self._connection.execute(folders_where(*conditions), parameters))
-        )
+        """Return the folders that a statement on `PLACED` finds, as `change` takes them."""
+        return list(map(folder_of_row, await self._connection.execute(statement, parameters)))
 
     async def seal_all(self, project_id: ProjectId, key: SealingKey, *, is_bound: bool) -> None:
         """Take all places as they are into a sum of this key: for a project that wasn't under marks before."""
@@ -254,9 +256,7 @@ class PlaceSeals:
 
     async def _store(self, project_id: ProjectId, key: SealingKey, tally: PlaceTally) -> bytes:
         envelope = key.seal(Plaintext(tally.packed()), _identity(project_id))
-        await self._connection.execute(
-            update(ProjectRow).where(ProjectRow.id == project_id).values(places=envelope)
-        )
+        await self._connection.execute(_STORE, {"project": project_id, "envelope": envelope})
         self._held[project_id] = envelope
         return envelope
 
