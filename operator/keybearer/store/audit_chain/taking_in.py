@@ -25,7 +25,7 @@ from keybearer.store.tables.audit import AuditChainRow, AuditLogRow
 __all__ = ["TakenIn", "begin_register", "take_in", "unchained_lines"]
 
 _GRACE = timedelta(hours=1)
-"""How long replicas of an earlier version may write lines without a chain: a rolling update takes less."""
+"""How long replicas of an earlier version may write lines: a rolling update takes less."""
 _RECORDS = select_record(AuditLogRow, AuditRecord)
 
 
