@@ -73,7 +73,8 @@ class Resealing:
         """Give the project a new data key and note that its values are to be sealed with it; whether it exists.
 
         A rotation that is under way starts over, with this key. By default, the new key is strict if the former one
-        is: a project under marks stays so. Only `seal_conversion` asks for a strict key, to bring a project under marks.
+        is: a project under marks stays so. Only `seal_conversion` asks for a strict key, when it brings a project
+        under marks.
         """
         if not await self.lock(project_id):
             return False

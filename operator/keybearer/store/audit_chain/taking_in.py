@@ -41,7 +41,7 @@ class TakenIn:
 async def begin_register(connection: AsyncConnection, writer: AuditWriter, *, is_first: bool) -> None:
     """Create the register if there is none; `is_first` says that this transaction made the key of the log.
 
-    If the key existed before, or lines are chained already, then somebody removed or changed the register. The new one
+    If the key existed before, or lines are chained already, somebody removed or changed the register. The new one
     notes that, and accepts no lines without a chain.
     """
     store, now = RegisterStore(connection, writer.keys), writer.clock.now()
