@@ -18,7 +18,6 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from keybearer.base.backoff import Backoff
@@ -30,17 +29,16 @@ from keybearer.domain.access import ProjectRef, open_project
 from keybearer.domain.audit import EventType, audited
 from keybearer.domain.authorization import Action, Principal, Subject, require_organization
 from keybearer.domain.errors import InvalidError
+from keybearer.domain.key_status import KeyStatus
 from keybearer.domain.server_keys import RootKeySource, given_root_keys
 from keybearer.store.audit import AuditActor
-from keybearer.store.credential_resealing import CredentialRotation
 from keybearer.store.database import Database
-from keybearer.store.resealing import DataKeyRotation
-from keybearer.store.root_keys import RootKeyRecord, RootKeyState
+from keybearer.store.root_keys import RootKeyState
 from keybearer.store.sealing.envelope import SealingKey, UnsealError, key_id_of
 from keybearer.store.sealing.root_key import add_root_key
 from keybearer.store.unit import UnitOfWork
 
-__all__ = ["AT_THE_DATA_DIRECTORY", "KeyRotation", "KeyStatus"]
+__all__ = ["AT_THE_DATA_DIRECTORY", "KeyRotation"]
 
 _BY_ITSELF = AuditActor(kind="machine", id=None, name="keybearer serve", organization_id=None)
 AT_THE_DATA_DIRECTORY = AuditActor(kind="machine", id=None, name="keybearer keys", organization_id=None)
@@ -59,31 +57,6 @@ _MARKED_AT_ONCE = 2000
 _ASIDE = Backoff(timedelta(seconds=30), timedelta(hours=1))
 _RNG = random.Random()  # noqa: S311 - spreads attempts, guards nothing
 _log = get_logger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class KeyStatus:
-    """How keys stand. Ids only.
-
-    Attributes:
-        first: the root key that stands first where this process finds them; it shall wrap.
-        held: those that this process holds.
-        roots: those that wrapped here at some time, the latest first.
-        processes: how many serve the database.
-        lacking: how many of them don't hold `first`.
-        data_keys: how many there are.
-        rotations: of data keys, those under way.
-        credentials: the rotation of the key of auth methods, if it is under way.
-    """
-
-    first: str
-    held: tuple[str, ...]
-    roots: tuple[RootKeyRecord, ...]
-    processes: int
-    lacking: int
-    data_keys: int
-    rotations: tuple[DataKeyRotation, ...]
-    credentials: CredentialRotation | None
 
 
 class KeyRotation:
