@@ -41,23 +41,25 @@ _TEXTS: Mapping[str, str] = {
 def verify(
     data_dir: Annotated[
         Path | None,
-        typer.Option(help="The service's, or one with a restored backup: of SQLite, and for root.key."),
+        typer.Option(
+            help="Directory of the service, or of a restored backup, with SQLite's database and root.key."
+        ),
     ] = None,
     database_url: Annotated[
         str | None,
         typer.Option(help="postgresql://... without a password, in place of SQLite in the data directory."),
     ] = None,
     database_url_file: Annotated[
-        Path | None, typer.Option(help="File that holds the database's URL; for one with a password.")
+        Path | None, typer.Option(help="File with the database's URL, if that holds a password.")
     ] = None,
     root_key_file: Annotated[
-        Path | None, typer.Option(help="File with the root key; DATA_DIR/root.key without.")
+        Path | None, typer.Option(help="File with the root key; by default DATA_DIR/root.key.")
     ] = None,
     known: Annotated[
         Path | None,
         typer.Option(
-            help="What an earlier run printed with --output json, kept elsewhere: finds that the database as a whole "
-            "was put back to an earlier state."
+            help="File with what an earlier run printed with --output json, kept elsewhere. With it, the check also "
+            "finds that the whole database was put back to an earlier state."
         ),
     ] = None,
     output: Output = OutputFormat.TABLE,
@@ -102,7 +104,9 @@ def _checked(
         )
     database_file = Path() if data_dir is None else data_dir / "keybearer.db"
     if url is None and not database_file.is_file():
-        raise ConfigurationError(f"{data_dir} has no keybearer.db; for PostgreSQL give --database-url")
+        raise ConfigurationError(
+            f"{data_dir} holds no database (keybearer.db); for PostgreSQL give --database-url"
+        )
     source = RootKeySource(
         file=file or Path(), text=None if root_key_file is not None else text, may_create=False
     )
