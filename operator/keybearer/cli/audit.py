@@ -1,4 +1,4 @@
-"""`keybearer audit`: what was done, by whom; and whether anybody edited that."""
+"""`keybearer audit`: what was done, by whom; and whether anybody edited the log."""
 
 from __future__ import annotations
 

@@ -27,37 +27,39 @@ _TEXTS: Mapping[str, str] = {
     "register": "the register of chains was removed or changed",
     "rolled-back": "an earlier state was put back",
     "removed-chain": "the chain was removed",
-    "unknown-chain": "the service registered no such chain",
+    "unknown-chain": "the register has no such chain",
     "gap": "lines were removed",
     "changed": "lines were changed, or put in the place of others",
     "inserted": "lines were inserted",
-    "moved": "lines stand in another place than they were written at",
+    "moved": "lines are in another place than where they were written",
     "truncated": "lines were removed at the end",
     "changed-end": "the end of the chain was changed",
-    "unchained": "lines that are of no chain were inserted",
+    "unchained": "lines without a chain were inserted",
 }
 
 
 def verify(
     data_dir: Annotated[
         Path | None,
-        typer.Option(help="The service's, or one with a restored backup: of SQLite, and for root.key."),
+        typer.Option(
+            help="Directory of the service, or of a restored backup, with SQLite's database and root.key."
+        ),
     ] = None,
     database_url: Annotated[
         str | None,
         typer.Option(help="postgresql://... without a password, in place of SQLite in the data directory."),
     ] = None,
     database_url_file: Annotated[
-        Path | None, typer.Option(help="File that holds the database's URL; for one with a password.")
+        Path | None, typer.Option(help="File with the database's URL, if that holds a password.")
     ] = None,
     root_key_file: Annotated[
-        Path | None, typer.Option(help="File with the root key; DATA_DIR/root.key without.")
+        Path | None, typer.Option(help="File with the root key; by default DATA_DIR/root.key.")
     ] = None,
     known: Annotated[
         Path | None,
         typer.Option(
-            help="What an earlier run printed with --output json, kept elsewhere: finds that the database as a whole "
-            "was put back to an earlier state."
+            help="File with what an earlier run printed with --output json, kept elsewhere. With it, the check also "
+            "finds that the whole database was put back to an earlier state."
         ),
     ] = None,
     output: Output = OutputFormat.TABLE,
@@ -102,7 +104,9 @@ def _checked(
         )
     database_file = Path() if data_dir is None else data_dir / "keybearer.db"
     if url is None and not database_file.is_file():
-        raise ConfigurationError(f"{data_dir} holds no database; for PostgreSQL give --database-url")
+        raise ConfigurationError(
+            f"{data_dir} holds no database (keybearer.db); for PostgreSQL give --database-url"
+        )
     source = RootKeySource(
         file=file or Path(), text=None if root_key_file is not None else text, may_create=False
     )
@@ -129,7 +133,9 @@ def _known_of(file: Path) -> Known:
     except OSError as error:
         raise ConfigurationError(f"--known {file} can't be read: {error.strerror}") from error
     except (ValueError, KeyError, TypeError) as error:
-        raise ConfigurationError(f"--known {file} is not what audit verify --output json prints") from error
+        raise ConfigurationError(
+            f"--known {file} is not a report; give what keybearer audit verify --output json printed"
+        ) from error
 
 
 def _tell(found: AuditVerification) -> None:
@@ -168,13 +174,13 @@ def _tell(found: AuditVerification) -> None:
     if found.faults:
         wrong = "1 thing is" if len(found.faults) == 1 else f"{len(found.faults)} things are"
         note(f"{_counted(checked)} {_were(checked)} checked; {wrong} wrong.")
-        note("Keep a copy of the database, compare it with a backup, and find out who can write in it.")
+        note("Keep a copy of the database, compare it with a backup, and find out who can write to it.")
     else:
         note(f"{_counted(checked)} {_were(checked)} checked; nothing is wrong.")
 
 
 def _sentence(fault: Fault) -> str:
-    """Return what is wrong, where and when, for people."""
+    """Return what is wrong, where and when, as a text for people."""
     chain = None if fault.chain is None else f"chain {fault.chain}"
     writer = None if fault.writer_id is None else f"writer {fault.writer_id}"
     noticed = None if fault.noted_at is None else f"the service noticed it at {_time(fault.noted_at)}"
@@ -202,7 +208,7 @@ def _lines_of(fault: Fault) -> str | None:
     if fault.last is None:
         return None
     if fault.first is None:
-        return f"it had reached line {fault.last} at least"
+        return f"it had reached at least line {fault.last}"
     return f"line {fault.first}" if fault.first == fault.last else f"lines {fault.first} to {fault.last}"
 
 

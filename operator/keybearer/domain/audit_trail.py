@@ -190,7 +190,7 @@ class AuditTrail:
     async def close(self) -> None:
         """Write what waits, for the last time; what can't be written is lost, and that is told.
 
-        How far the chains of this process came is noted, so that nobody cuts their end off later.
+        The register notes which line each chain reached, so that nobody can cut off their ends later.
         """
         try:
             await self.flush()
@@ -198,7 +198,7 @@ class AuditTrail:
             _log.error("audit_events_lost", events=len(self._waiting), kind=type(error).__name__)
             return
         try:
-            await self._look_through()
+            await self._note_chains()
         except Exception as error:  # noqa: BLE001 - the next process that starts notes it
             _log.warning("audit_chains_not_noted", kind=type(error).__name__)
 
@@ -215,7 +215,7 @@ class AuditTrail:
                 self._woken.set()
 
     async def keep_pruned(self) -> None:
-        """Remove what is older than the retention and chain what isn't yet, every hour, until cancelled."""
+        """Every hour, remove lines older than the retention and chain those of earlier versions, until cancelled."""
         while True:
             try:
                 await self.prune()
@@ -234,22 +234,22 @@ class AuditTrail:
         while removed:
             async with self._database.writing() as unit:
                 removed = await unit.audit_log.prune(before, limit=_PRUNE_ROWS)
-        await self._look_through()
+        await self._note_chains()
 
     async def take_in(self) -> None:
-        """Chain the lines of a version without chains; other writers have their turn between the batches."""
+        """Chain the lines of earlier versions; other writers have their turn between the batches."""
         place = None
         while (place := await self.take_in_some(place)) is not None:
             pass
 
     async def take_in_some(self, place: TakenIn | None) -> TakenIn | None:
-        """Chain some of them, behind those that this process chained before; None when there is none."""
+        """Chain one batch that follows the place where this process stopped; None if no line is left."""
         async with self._database.writing() as unit:
             return await unit.audit_log.take_in(place, limit=_TAKEN_IN_AT_ONCE)
 
-    async def _look_through(self) -> None:
+    async def _note_chains(self) -> None:
         async with self._database.writing() as unit:
-            await unit.audit_log.look_through(self._clock.now() - self._retention)
+            await unit.audit_log.note_chains(self._clock.now() - self._retention)
 
     def _put(self, event: AuditEvent) -> None:
         if len(self._waiting) >= _MAX_WAITING:

@@ -1,4 +1,4 @@
-"""The check of the audit log, by whoever has the database and its root key; nothing is written."""
+"""The check of the audit log for whoever has the database and its root key. It writes nothing."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ __all__ = ["verify_audit_log"]
 async def verify_audit_log(
     database: Database, source: RootKeySource, known: Known | None = None
 ) -> AuditVerification:
-    """Return what the check of the audit log finds; services may be at work on the database.
+    """Return what the check of the audit log finds; services may use the database meanwhile.
 
     Raises:
-        ConfigurationError: the root key is missing or not the one that is needed, or the database is of another
+        ConfigurationError: the root key is missing or is not the one of this database, or the database is of another
             version.
         UnavailableError: the database can't be reached.
     """

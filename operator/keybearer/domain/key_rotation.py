@@ -18,7 +18,6 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from keybearer.base.backoff import Backoff
@@ -30,17 +29,16 @@ from keybearer.domain.access import ProjectRef, open_project
 from keybearer.domain.audit import EventType, audited
 from keybearer.domain.authorization import Action, Principal, Subject, require_organization
 from keybearer.domain.errors import InvalidError
+from keybearer.domain.key_status import KeyStatus
 from keybearer.domain.server_keys import RootKeySource, given_root_keys
 from keybearer.store.audit import AuditActor
-from keybearer.store.credential_resealing import CredentialRotation
 from keybearer.store.database import Database
-from keybearer.store.resealing import DataKeyRotation
-from keybearer.store.root_keys import RootKeyRecord, RootKeyState
+from keybearer.store.root_keys import RootKeyState
 from keybearer.store.sealing.envelope import SealingKey, UnsealError, key_id_of
 from keybearer.store.sealing.root_key import add_root_key
 from keybearer.store.unit import UnitOfWork
 
-__all__ = ["AT_THE_DATA_DIRECTORY", "KeyRotation", "KeyStatus"]
+__all__ = ["AT_THE_DATA_DIRECTORY", "KeyRotation"]
 
 _BY_ITSELF = AuditActor(kind="machine", id=None, name="keybearer serve", organization_id=None)
 AT_THE_DATA_DIRECTORY = AuditActor(kind="machine", id=None, name="keybearer keys", organization_id=None)
@@ -55,35 +53,10 @@ _WRAPPED_AT_ONCE = 100
 _SEALED_AT_ONCE = 100
 """Values in one transaction; other writers of the project wait for it. With their details 13 MiB at most."""
 _MARKED_AT_ONCE = 2000
-"""Secrets whose marks are made in one transaction: about 30 ms."""
+"""Secrets that are brought under marks in one transaction: about 30 ms."""
 _ASIDE = Backoff(timedelta(seconds=30), timedelta(hours=1))
 _RNG = random.Random()  # noqa: S311 - spreads attempts, guards nothing
 _log = get_logger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class KeyStatus:
-    """How keys stand. Ids only.
-
-    Attributes:
-        first: the root key that stands first where this process finds them; it shall wrap.
-        held: those that this process holds.
-        roots: those that wrapped here at some time, the latest first.
-        processes: how many serve the database.
-        lacking: how many of them don't hold `first`.
-        data_keys: how many there are.
-        rotations: of data keys, those under way.
-        credentials: the rotation of the key of auth methods, if it is under way.
-    """
-
-    first: str
-    held: tuple[str, ...]
-    roots: tuple[RootKeyRecord, ...]
-    processes: int
-    lacking: int
-    data_keys: int
-    rotations: tuple[DataKeyRotation, ...]
-    credentials: CredentialRotation | None
 
 
 class KeyRotation:
@@ -98,7 +71,7 @@ class KeyRotation:
         self._told: str | None = None
         self._earlier = 0
         self._said: tuple[tuple[str, ...], float] | None = None
-        # Failures in a row, and when it is tried again, of each project in which something doesn't open.
+        # For each project in which something doesn't open: failures in a row, and when to try again.
         self._set_aside: dict[ProjectId, tuple[int, datetime]] = {}
 
     async def start(self) -> None:
@@ -141,7 +114,7 @@ class KeyRotation:
         """
         self._set_aside.clear()
         await self._rewrap_all()
-        # A project whose key is being rotated isn't taken under marks.
+        # A project whose data key is being rotated can't be converted, so rotations go first.
         failed = [*await self._reseal_all(), *await self._take_under_marks(), *await self._reseal_all()]
         await self._reseal_credentials()
         if failed:
@@ -157,10 +130,10 @@ class KeyRotation:
         await self._reseal_credentials()
 
     async def _take_under_marks(self) -> list[UnsealError]:
-        """Take projects of earlier versions under marks; what is sealed of them is sealed anew after that.
+        """Bring projects of earlier versions under marks (`seal_conversion`); rotations seal their values anew later.
 
-        None is taken while replicas of an earlier version serve, as in a rolling update: what they write would look
-        edited. One that starts later refuses the database.
+        That waits while replicas of an earlier version serve, as in a rolling update: what they write would look
+        edited. A replica that starts later refuses the database.
         """
         async with self._database.reading() as unit:
             projects = await unit.seal_conversion.projects()
@@ -192,9 +165,9 @@ class KeyRotation:
         step: Callable[[UnitOfWork, ProjectId], Awaitable[bool]],
         done: str,
     ) -> list[UnsealError]:
-        """Take steps in each project until there are no more, and return why some couldn't be taken.
+        """Take all steps in each project, and return the errors of those that failed.
 
-        A project in which something doesn't open holds up no other one. It is tried again after a while, as
+        A project in which something doesn't open delays no other one. It is tried again after a while, because
         somebody may have restored what was edited.
         """
         failed: list[UnsealError] = []
@@ -211,7 +184,7 @@ class KeyRotation:
                 wait = _ASIDE.delay(failures + 1, _RNG)
                 self._set_aside[project_id] = (failures + 1, self._clock.now() + wait)
                 failed.append(error)
-                # The text names ids alone.
+                # The text names only ids, so it can be logged.
                 _log.error(
                     "data_key_rotation_stopped",
                     project_id=project_id,

@@ -15,7 +15,7 @@ _READ_AS = (NameType.DNS_NAME, NameType.IP_ADDRESS, NameType.EMAIL)
 """Hosts first, which are most; no text is two of these."""
 
 _PART_OF_A_LABEL = re.compile(r"[A-Za-z0-9_*-]*\*[A-Za-z0-9_*-]*")
-"""OpenSSL lets a wildcard stand for a part of the first label."""
+"""A first label that is partly a wildcard: OpenSSL accepts such names (X509_check_host)."""
 
 
 def is_host(common_name: str) -> bool:
@@ -29,8 +29,8 @@ def is_host(common_name: str) -> bool:
 def read_common_name(common_name: str) -> AlternativeName | None:
     """Return the alternative name that a common name may be taken for, None where it is other text.
 
-    It is read as generously as a client might: in whatever width and case, with a dot at its end, and
-    a wildcard within its first label as one for the whole label.
+    It is read as generously as a client might read it: with characters of any width and case, and with a dot at its
+    end. A wildcard within its first label counts as a wildcard for the whole label.
     """
     text = common_name if common_name.isascii() else _in_ascii(common_name)
     text = text.strip().rstrip(".")
@@ -45,7 +45,7 @@ def read_common_name(common_name: str) -> AlternativeName | None:
 
 
 def _in_ascii(text: str) -> str:
-    """Return the text with letters and dots of other widths as plain ones, as IDNA maps them (RFC 3490, UTS 46)."""
+    """Return the text with other forms of letters and dots, such as full-width ones, as IDNA maps them (UTS 46)."""
     return unicodedata.normalize("NFKC", text).replace("\u3002", ".")
 
 

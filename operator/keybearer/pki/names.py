@@ -173,7 +173,7 @@ def _address(value: str) -> str:
     if isinstance(address, ipaddress.IPv6Address) and address.scope_id is not None:
         raise TemplateError(f"the ip_address {value!r} names a zone, which no certificate can")
     mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
-    # Clients take both for the same, so policies and constraints of IPv4 have to meet it.
+    # Clients treat both alike, so policies and constraints for IPv4 must apply to it (RFC 4291 section 2.5.5.2).
     return str(address if mapped is None else mapped)
 
 

@@ -15,7 +15,7 @@ _HIDDEN = re.compile(r"%(?:[01][0-9A-F]|2F|5C|7F)")
 """Percent-encoded slashes, backslashes and control characters: readers differ on what they part."""
 
 _ASCII_OCTET = re.compile("%[0-7]")
-"""Left after decoding, such an octet in a host is one that ends it, or a user, for some readers."""
+"""An ASCII octet that stays encoded in a host is a delimiter: some readers end the host or a user there."""
 
 
 def fault_of_uri(uri: str) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from keybearer.domain.key_rotation import KeyStatus
+from keybearer.domain.key_status import KeyStatus
 from keybearer.wire.keys import CredentialRotationModel, DataKeyRotationModel, KeyStatusModel, RootKeyModel
 
 __all__ = ["key_status_of"]

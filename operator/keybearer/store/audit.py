@@ -89,4 +89,4 @@ class AuditFilter:
 
 
 AUDIT_ROWS = ManyRows(AuditLogRow, AuditRecord, "chain", "sequence", "mac")
-"""Beside the record, its place in a chain."""
+"""The columns of a record, and of its place in a chain."""

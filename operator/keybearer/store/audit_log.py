@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from keybearer.base.ids import OrganizationId
 from keybearer.store.audit import AUDIT_ROWS, AuditFilter, AuditRecord
-from keybearer.store.audit_chain.retention import cut_lines, look_through
+from keybearer.store.audit_chain.retention import cut_lines, note_chains
 from keybearer.store.audit_chain.taking_in import TakenIn, take_in
 from keybearer.store.audit_chain.writing import AuditWriter, Chain, ChainLostError, append, begin_chain
 from keybearer.store.columns import select_record
@@ -25,9 +25,10 @@ _RECORDS = select_record(AuditLogRow, AuditRecord)
 
 
 class AuditLog:
-    """Lines that are added are stored when the unit is about to commit: a chain is held no longer than that.
+    """Repository of the audit log.
 
-    Without a writer, in a database that nobody has unlocked, lines are of no chain.
+    Lines that are added are stored when the unit is about to commit, so that it holds a chain no longer than needed.
+    Without a writer, as in a database that isn't unlocked, lines get no chain.
     """
 
     def __init__(self, connection: AsyncConnection, changes: Changes, writer: AuditWriter | None) -> None:
@@ -39,7 +40,7 @@ class AuditLog:
         self._longer: Chain | None = None
 
     async def add(self, records: Iterable[AuditRecord]) -> None:
-        """Have these lines stored. What nobody knows the organization of goes to the oldest one."""
+        """Have these lines stored at the commit. Lines without an organization go to the oldest one."""
         rows = list(records)
         if any(row.organization_id is None for row in rows):
             oldest = await self._oldest_organization()
@@ -48,7 +49,7 @@ class AuditLog:
         self._changes.audit_lines += len(rows)
 
     async def store(self) -> None:
-        """Store what was added. The unit commits, or is undone, next; `settle` is told which of the two."""
+        """Store the added lines. The unit commits or rolls back next; tell `settle` which of the two."""
         added, self._added = self._added, []
         if not added:
             return
@@ -68,13 +69,13 @@ class AuditLog:
         self._longer = await append(self._connection, self._writer, begun, added)
 
     async def begin_chain(self, lost: Chain | None = None) -> None:
-        """Register a chain that this process has at hand once the unit is committed."""
+        """Register a new chain, which this process can use once the unit is committed."""
         self._chain = lost
         if self._writer is not None:
             self._longer = await begin_chain(self._connection, self._writer, lost)
 
     def settle(self, *, committed: bool | None) -> None:
-        """Give the chain back as the end of the unit leaves it; None where nobody knows, which gives it up."""
+        """Give the chain back with its present end. If `committed` is None, nobody knows that: give the chain up."""
         chain = {True: self._longer, False: self._chain, None: None}[committed]
         self._chain = self._longer = None
         if chain is not None and self._writer is not None:
@@ -98,7 +99,7 @@ class AuditLog:
     async def prune(self, before: datetime, *, limit: int) -> int:
         """Remove up to `limit` lines older than the instant, and return how many; 0 when none is left.
 
-        Of a chain its beginning is cut, up to the first line that is younger; the register says so.
+        Lines are removed from the beginning of a chain, up to the first one that is younger; the register notes that.
         """
         if self._writer is not None:
             return await cut_lines(self._connection, self._writer, before, limit)
@@ -113,15 +114,15 @@ class AuditLog:
         ).rowcount
 
     async def take_in(self, place: TakenIn | None, *, limit: int) -> TakenIn | None:
-        """Chain up to `limit` lines from before the chains behind this place; None when there is none."""
+        """Chain up to `limit` lines of an earlier version that follow the place; None if there are none."""
         if self._writer is None:
             return None
         return await take_in(self._connection, self._writer, place, limit)
 
-    async def look_through(self, before: datetime) -> None:
-        """Note in the register how far chains came, and end those whose lines are all older and were cut."""
+    async def note_chains(self, before: datetime) -> None:
+        """Note in the register which line each chain reached, and drop chains whose lines are all removed."""
         if self._writer is not None:
-            await look_through(self._connection, self._writer, before)
+            await note_chains(self._connection, self._writer, before)
 
     async def _oldest_organization(self) -> OrganizationId | None:
         statement = select(OrganizationRow.id).order_by(OrganizationRow.created_at, OrganizationRow.id)

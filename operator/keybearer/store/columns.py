@@ -102,7 +102,7 @@ def milliseconds(instant: datetime) -> int:
 
 
 def as_stored(column: ColumnElement[Any]) -> ColumnElement[Any]:
-    """Return the column as it is stored: in SQLite, whatever somebody put there."""
+    """Return the column without conversion: in SQLite, an edited row can hold any type of value."""
     return type_coerce(column, NullType())
 
 

@@ -41,7 +41,7 @@ __all__ = ["Database"]
 
 _T = TypeVar("_T")
 _CHAINS_TRIED = 4
-"""Others may take a chain that was just begun; whoever finds none begins one more."""
+"""How often a direct write looks for an idle chain: others may take the one that it began."""
 
 
 class Database:
@@ -94,7 +94,7 @@ class Database:
         self._keyring = keyring
 
     def chain_audit_log(self, writer: AuditWriter) -> None:
-        """Have lines of the audit log written into this writer's chains; before that, they are of none."""
+        """Write lines of the audit log into this writer's chains from now on; before, they get none."""
         self._audit_writer = writer
 
     async def prepare(self) -> None:
@@ -118,7 +118,7 @@ class Database:
             ) from error
 
     async def require_present(self) -> None:
-        """Let pass a database whose tables are those of this version; nothing is written.
+        """Check that the database has the tables of this version; write nothing.
 
         Raises:
             ConfigurationError: they are of another version, or the database can't be reached.

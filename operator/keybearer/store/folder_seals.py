@@ -1,8 +1,9 @@
-"""The secrets of a folder: that they are those that the service put there, each at its newest version.
+"""Checks that the secrets of a folder are those that the service stored, each at its newest version.
 
-`folders.seal` holds the sum of their marks. Whoever reads all of a folder compares the sum of what was read; whoever
-reads some compares them with what was found when the folder was looked through, as long as nothing in it changed.
-A change takes the marks of the former rows out of the sum and those of the new ones into it.
+`folders.seal` holds the sum of the marks of their rows (see `sealing.tally`). A list of the whole folder adds up the
+marks of the rows that it read, and compares the sums. A read of some secrets compares their marks with remembered
+ones: this process read the whole folder before, checked its sum, and remembers the marks until the seal changes.
+A change takes the marks of the former rows out of the sum, and adds those of the new rows.
 """
 
 from __future__ import annotations
@@ -46,9 +47,9 @@ _Row = Result[*tuple[Any, ...]]
 
 
 class JudgedFolder:
-    """A folder that secrets are read of, and what of them is compared with.
+    """A folder whose secrets are being read, and what they are compared with.
 
-    Where the project isn't under marks yet, `known` is None, and everything passes.
+    `known` is None if the project isn't under marks yet; every row passes then.
     """
 
     def __init__(self, folder_id: str, seal: bytes | None, known: KnownFolder | None) -> None:
@@ -59,7 +60,7 @@ class JudgedFolder:
         self._total = 0
 
     def add(self, rows: Sequence[_Row]) -> None:
-        """Take rows that begin with `LISTED_COLUMNS` into the sum of what was read."""
+        """Add rows that begin with `LISTED_COLUMNS` to the sum of what was read."""
         if self.known is not None:
             self._count += len(rows)
             for mark in marks_of_listed(self.known.key, rows):
@@ -67,11 +68,11 @@ class JudgedFolder:
 
     @property
     def is_whole(self) -> bool:
-        """Whether the rows that were added are the shared secrets of the folder, all of them and no others."""
+        """Whether the added rows are all shared secrets of the folder, and no others."""
         return self.known is None or Tally(self._count, self._total) == self.known.tallies.shared
 
     def holds(self, rows: Sequence[_Row]) -> bool:
-        """Return whether these rows are such that were found when the folder was looked through."""
+        """Return whether the remembered marks hold each of these rows; call `look_through` first."""
         if self.known is None:
             return True
         marks = marks_of_listed(self.known.key, rows)
@@ -81,16 +82,16 @@ class JudgedFolder:
 
     @property
     def may_hold_personal(self) -> bool:
-        """Whether the sum says that there are personal secrets."""
+        """Whether the folder has personal secrets, by its sum."""
         return self.known is not None and self.known.tallies.personal != EMPTY
 
     def keys_of(self, owner: str) -> set[str]:
-        """Return the keys of the owner's personal secrets, once the folder was looked through for these."""
+        """Return the keys of the owner's personal secrets; call `look_through` for personal ones first."""
         personal = {} if self.known is None else self.known.personal or {}
         return {key for key, of in personal if of == owner}
 
     def lacks(self, key: str, owner: str) -> bool:
-        """Return whether there is no such secret."""
+        """Return whether the folder has no such secret; call `look_through` first."""
         return self.known is None or self._mark(key, owner) is None
 
     def _mark(self, key: str, owner: str) -> int | None:
@@ -109,8 +110,8 @@ class FolderSeals:
         self._keys = keys
         self._places = places
 
-    async def opened(self, folders: Sequence[Result[*tuple[Any, ...]]]) -> dict[str, JudgedFolder]:
-        """Return these folders, rows of `PLACED`, ready to compare what is read of them, by their ids.
+    async def opened(self, folders: Sequence[_Row]) -> dict[str, JudgedFolder]:
+        """Return these folders (rows of `PLACED`) with what their secrets are compared with, by their ids.
 
         Raises:
             AlteredDatabaseError: one isn't where the service put it, or its seal was edited.
@@ -129,10 +130,11 @@ class FolderSeals:
         return judged
 
     async def look_through(self, folders: Iterable[JudgedFolder], *, personal: bool) -> None:
-        """Learn which secrets the folders hold, of those that aren't known yet.
+        """Read and check the heads of folders whose marks aren't remembered yet, and remember them.
 
         Raises:
-            AlteredDatabaseError: they aren't those that the service put there.
+            AlteredDatabaseError: the secrets of one aren't those that the service stored.
+            RaceError: another writer changed one meanwhile.
         """
         unknown = {
             folder.id: folder
@@ -142,7 +144,7 @@ class FolderSeals:
         }
         owned = SecretRow.owner != "" if personal else SecretRow.owner == ""
         for some in in_chunks(unknown, _CHUNK):
-            rows: dict[str, list[Result[*tuple[Any, ...]]]] = {folder_id: [] for folder_id in some}
+            rows: dict[str, list[_Row]] = {folder_id: [] for folder_id in some}
             found = await self._connection.execute(heads_where(SecretRow.folder_id.in_(some), owned))
             for part in found.partitions(SLICE):
                 for row in part:
@@ -151,9 +153,7 @@ class FolderSeals:
             for folder_id in some:
                 await self._learn(unknown[folder_id], rows[folder_id], personal=personal)
 
-    async def _learn(
-        self, folder: JudgedFolder, rows: Sequence[Result[*tuple[Any, ...]]], *, personal: bool
-    ) -> None:
+    async def _learn(self, folder: JudgedFolder, rows: Sequence[_Row], *, personal: bool) -> None:
         known = folder.known
         if known is None:
             return
@@ -171,14 +171,14 @@ class FolderSeals:
             self._keys.known.folders.put(folder.id, folder.seal, known)
 
     async def altered(self, folder: JudgedFolder) -> Exception:
-        """Return what is wrong with a folder: rows that don't fit, unless another writer was just at it."""
+        """Return what to raise if rows don't fit: RaceError if another writer changed the folder meanwhile."""
         statement = select(FolderRow.seal).where(FolderRow.id == folder.id)
         if (await self._connection.execute(statement)).scalar_one_or_none() != folder.seal:
             return RaceError("the secrets of the folder were changed at the same moment; try again")
         return _altered(folder.id)
 
     async def change(self, project_id: ProjectId, gone: Iterable[Head], new: Iterable[Head]) -> None:
-        """Take heads of the project out of the sums of their folders, and others into them."""
+        """Take former heads of the project out of the sums of their folders, and add new ones."""
         changes: dict[str, tuple[list[Head], list[Head]]] = defaultdict(lambda: ([], []))
         for head in gone:
             changes[head.folder_id][0].append(head)
@@ -188,19 +188,19 @@ class FolderSeals:
             await self._change(project_id, {folder_id: changes[folder_id] for folder_id in some})
 
     async def first(self, project_id: ProjectId, folder_id: str) -> bytes:
-        """Return the seal of a folder that is being made, and holds nothing."""
+        """Return the seal of a new, empty folder."""
         key = await self._places.key(project_id)
         return key.seal(Plaintext(FolderTallies().packed()), _identity(project_id, folder_id))
 
     async def seal(self, project_id: ProjectId, folder_id: str, key: SealingKey) -> int:
-        """Seal the folder's sum with this key, and return how many secrets that are.
+        """Seal the folder's sum with this key; return how many secrets the folder holds.
 
-        One that has a sum keeps what is wrong with it. One without is taken as it is, unless the key is strict: an
-        absent sum is the sum of nothing then.
+        A sum that is wrong stays wrong. A folder without a sum is accepted as it is, unless the key is strict: then a
+        missing sum counts as the sum of no secrets.
 
         Raises:
             UnsealError: the seal doesn't open.
-            AlteredDatabaseError: the folder has none although it was under marks before.
+            AlteredDatabaseError: the folder has no seal although it was under marks before.
         """
         statement = select(FolderRow.seal).where(FolderRow.id == folder_id).with_for_update(key_share=True)
         seal = (await self._connection.execute(statement)).scalar_one_or_none()
@@ -226,7 +226,7 @@ class FolderSeals:
     async def _require_unmarked(self, folder_id: str) -> None:
         sealing = select(key_name_column(SecretRow.value)).where(SecretRow.folder_id == folder_id).distinct()
         names = [KeyName(bytes(name)) for name in (await self._connection.execute(sealing)).scalars()]
-        # From memory as well: who removed a strict key from the database can't have the folder taken as it is.
+        # Also from memory: who removes a strict key from the database must not have the folder accepted as it is.
         if any(key.is_strict for key in (await self._keys.opened(names)).values()):
             raise _altered(folder_id)
 
@@ -246,7 +246,7 @@ class FolderSeals:
             elif await self._keys.is_strict(project_id):
                 known = KnownFolder(await self._keys.active(project_id), FolderTallies())
             else:
-                continue  # the conversion comes to it
+                continue  # the conversion (`seal_conversion`) seals it later
             known = _changed(known, *changes[folder_id])
             seals[folder_id] = known.key.seal(
                 Plaintext(known.tallies.packed()), _identity(project_id, folder_id)
@@ -260,7 +260,7 @@ class FolderSeals:
                 update(FolderRow).where(FolderRow.id == folder_id).values(seal=seal)
             )
 
-    async def _opened(self, row: Result[*tuple[Any, ...]], places: KnownPlaces | None) -> JudgedFolder:
+    async def _opened(self, row: _Row, places: KnownPlaces | None) -> JudgedFolder:
         if places is None:
             return JudgedFolder(row.place_id, row.seal, None)
         if row.seal is None:
@@ -287,7 +287,7 @@ class FolderSeals:
 
 
 def _changed(known: KnownFolder, gone: Sequence[Head], new: Sequence[Head]) -> KnownFolder:
-    """Return the folder after a change; the former one stays as it is, for those who read it at this moment."""
+    """Return the folder after a change, as a copy: other tasks may be reading by the former one."""
     sums = {False: known.tallies.shared, True: known.tallies.personal}
     shared = None if known.shared is None else dict(known.shared)
     personal = None if known.personal is None else dict(known.personal)
@@ -310,8 +310,8 @@ def _changed(known: KnownFolder, gone: Sequence[Head], new: Sequence[Head]) -> K
 
 def _altered(folder_id: str) -> AlteredDatabaseError:
     return AlteredDatabaseError(
-        f"Secrets of folder {folder_id} were changed in the database by others than the service, so none of them "
-        "is read. Restore a backup, or delete the folder and make it again"
+        f"Secrets of folder {folder_id} were changed in the database without the service, so it refuses all of them. "
+        "Restore a backup, or delete the folder and create it again"
     )
 
 

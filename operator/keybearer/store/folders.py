@@ -88,7 +88,7 @@ class Folders:
         """Return the folder at the path, or None where environment or folder don't exist.
 
         Raises:
-            AlteredDatabaseError: it was removed, moved or renamed by others.
+            AlteredDatabaseError: it was removed, moved or renamed without the service.
         """
         statement = _FOLDERS.join(EnvironmentRow, EnvironmentRow.id == FolderRow.environment_id).where(
             EnvironmentRow.project_id == project_id,
@@ -172,7 +172,7 @@ class Folders:
         await self._connection.execute(delete(FolderRow).where(FolderRow.id == folder.id))
 
     async def _within(self, folder: Folder) -> list[PlacedFolder]:
-        """Return the folder and all under it, as they are marked."""
+        """Return the folder and all under it, as their marks cover them."""
         place = {"environment": folder.environment_id, **subtree(folder.path)}
         return await self._places.folders_of(_WITHIN, place)
 

@@ -64,7 +64,7 @@ class Keys:
 
     @property
     def known(self) -> KnownSets:
-        """What was looked through with these keys."""
+        """The sets of rows that were read and checked with these keys."""
         return self._keyring.known
 
     async def any_wrapped(self) -> bool:
@@ -186,9 +186,9 @@ class Keys:
         return self._keyring.unwrap(key_name(UUID(row.id), row.version), WrappedKey(row.wrapped), project_id)
 
     async def is_strict(self, project_id: ProjectId) -> bool:
-        """Return whether the project has a strict data key; one without a key, or that is gone, has none.
+        """Return whether the project has a strict data key; false if it has no key, or doesn't exist.
 
-        All are looked at and opened: who edits the database may add a later one, or change what a row says.
+        All its keys are unwrapped, because somebody who edits the database may add a later one, or change a row.
 
         Raises:
             AlteredDatabaseError: one doesn't open.
@@ -248,10 +248,10 @@ class Keys:
 
 
 def keys_altered(project_id: str) -> AlteredDatabaseError:
-    """Return what to raise where the data keys of a project aren't those that the service made."""
+    """Return what to raise if the data keys of a project aren't those that the service made."""
     return AlteredDatabaseError(
-        f"Data keys of project {project_id} were changed in the database by others than the service, so no secret of "
-        "the project is read. Restore a backup"
+        f"Data keys of project {project_id} were changed in the database without the service, so it refuses all "
+        "secrets of the project. Restore a backup"
     )
 
 

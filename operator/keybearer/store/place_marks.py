@@ -1,4 +1,4 @@
-"""Marks of places: what of the rows of environments and folders is held in the sum of their project."""
+"""Marks of places: the parts of the rows of environments and folders that their project's sum covers."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ PLACED = (
     EnvironmentRow.slug.label("place_environment"),
     ProjectRow.places,
 )
-"""What is read of a folder to judge it."""
-# Compared as it is, which is quicker than to make a PlacedFolder of each row.
+"""The columns that a check of a folder needs."""
+# Compared as a tuple, which is quicker than making a PlacedFolder of each row.
 _AS_PLACED = attrgetter("place_id", "environment_id", "parent_id", "is_reserved", "name", "place_path")
 
 ENVIRONMENTS = select(EnvironmentRow.id, EnvironmentRow.project_id, EnvironmentRow.slug)
@@ -55,7 +55,7 @@ ENVIRONMENTS = select(EnvironmentRow.id, EnvironmentRow.project_id, EnvironmentR
 def folders_where(
     *conditions: ColumnElement[bool], beside: Sequence[ColumnElement[int]] = ()
 ) -> Select[*tuple[Any, ...]]:
-    """Select folders as they are judged, with columns beside."""
+    """Select the columns `PLACED` of folders, and the columns `beside`."""
     return (
         select(*PLACED, *beside)
         .select_from(FolderRow)
@@ -66,24 +66,24 @@ def folders_where(
 
 
 def placed_folder(folder: Folder) -> PlacedFolder:
-    """Return what is marked of a folder."""
+    """Return the part of a folder that its mark covers."""
     return PlacedFolder(
         folder.id, folder.environment_id, folder.parent_id, folder.is_reserved, folder.name, folder.path
     )
 
 
 def folder_of_row(row: Result[*tuple[Any, ...]]) -> PlacedFolder:
-    """Return what is marked of the folder of a row that begins with `PLACED`."""
+    """Return the part of a folder that its mark covers, from a row that begins with `PLACED`."""
     return PlacedFolder(*row[:_FOLDER_FIELDS])
 
 
 def placed_environment(environment: Environment) -> PlacedEnvironment:
-    """Return what is marked of an environment."""
+    """Return the part of an environment that its mark covers."""
     return PlacedEnvironment(environment.id, environment.project_id, environment.slug)
 
 
 def is_known(places: KnownPlaces, row: Result[*tuple[Any, ...]]) -> bool:
-    """Return whether the folder of a row that holds `PLACED` is one of these places, and where it was."""
+    """Return whether the folder of a row that holds `PLACED` is one of these places, unchanged."""
     return (
         places.folders.get(row.place_id) == _AS_PLACED(row)
         and places.environments.get(row.environment_id) == row.place_environment
@@ -98,9 +98,9 @@ def marks_of_places(key: SealingKey, places: Iterable[Place]) -> list[int]:
 def carried(
     known: KnownPlaces, tally: PlaceTally, gone: Iterable[Place], new: Iterable[Place]
 ) -> KnownPlaces | None:
-    """Return the places after a change; None where one isn't as it was known, or is known already.
+    """Return the places after a change; None if a former one isn't as it was known, or a new one is known already.
 
-    The former ones stay as they are, for those who read by them at this moment.
+    They are a copy: other tasks may be reading by the former ones.
     """
     folders, environments, paths = dict(known.folders), dict(known.environments), set(known.paths)
     for place in gone:

@@ -1,7 +1,8 @@
-"""The places of a project: that its environments and folders are those that the service made.
+"""Checks that the places of a project, its environments and folders, are those that the service made.
 
-`projects.places` holds the sum of their marks. What was looked through is remembered, so that a reading compares the
-rows of the folders that it reads with marks in memory; all places are looked through again when one of them changed.
+`projects.places` holds the sum of the marks of their rows (see `sealing.tally`). This process reads all places of a
+project, checks the sum, and remembers them. A read of secrets compares the folders that it uses with the remembered
+ones. When another process changes a place, all places are read and checked again.
 """
 
 from __future__ import annotations
@@ -54,11 +55,11 @@ class PlaceSeals:
         self._held: dict[ProjectId, bytes | None] = {}
 
     def hold(self, project_id: ProjectId, places: bytes | None) -> None:
-        """Take over the envelope of a project whose row this unit changed: until its end nobody else changes it."""
+        """Remember the envelope of a project whose row this unit has locked, so that nobody else changes it."""
         self._held.setdefault(project_id, places)
 
     async def known(self, project_id: ProjectId, places: bytes | None) -> KnownPlaces | None:
-        """Return the project's places, looked through; None for a project that isn't under marks yet.
+        """Return the project's places, checked; None for a project that isn't under marks yet.
 
         Raises:
             AlteredDatabaseError: they are not those that the service made.
@@ -74,10 +75,10 @@ class PlaceSeals:
         return found
 
     async def require(self, folders: Iterable[Result[*tuple[Any, ...]]]) -> dict[str, KnownPlaces | None]:
-        """Let pass folders, rows of `PLACED`, that are where the service put them; return their projects' places.
+        """Check that these folders (rows of `PLACED`) are unchanged; return their projects' places.
 
         Raises:
-            AlteredDatabaseError: one was moved, renamed or added by others.
+            AlteredDatabaseError: one was moved, renamed or added without the service.
         """
         known: dict[str, KnownPlaces | None] = {}
         for row in folders:
@@ -92,10 +93,10 @@ class PlaceSeals:
     async def require_absent(
         self, project_id: ProjectId, environment: EnvironmentSlug, path: FolderPath
     ) -> None:
-        """Let pass that no folder was found there.
+        """Check that the service has no folder there, after none was found.
 
         Raises:
-            AlteredDatabaseError: there is one that was removed, moved or renamed by others.
+            AlteredDatabaseError: it has one, which was removed, moved or renamed without it.
         """
         places = await self.envelope(project_id)
         known = await self.known(project_id, places)
@@ -107,17 +108,17 @@ class PlaceSeals:
             raise await self._altered(project_id, places)
 
     async def require_unbound(self, project_ids: Iterable[str]) -> None:
-        """Let pass what earlier versions sealed of these projects, as long as not all is sealed anew.
+        """Check that these projects may still hold what earlier versions sealed: their conversion isn't over.
 
         Raises:
-            AlteredDatabaseError: all was.
+            AlteredDatabaseError: it is over for one of them.
         """
         for project_id in map(ProjectId, project_ids):
             places = await self.known(project_id, await self.envelope(project_id))
             if places is not None and places.tally.is_bound:
                 raise AlteredDatabaseError(
-                    f"A value in project {project_id} was put back from the time before the project was under "
-                    "marks, so it isn't read. Restore a backup"
+                    f"A value in project {project_id} was put back without the service, from before the upgrade that "
+                    "protects values against that, so the service refuses it. Restore a backup"
                 )
 
     async def require_all(
@@ -127,10 +128,10 @@ class PlaceSeals:
         path: FolderPath,
         folders: Sequence[Result[*tuple[Any, ...]]],
     ) -> None:
-        """Let pass the folders that were found of a whole subtree, but for reserved ones.
+        """Check that these are all folders of the subtree; reserved ones may be missing.
 
         Raises:
-            AlteredDatabaseError: some are missing.
+            AlteredDatabaseError: others are missing.
         """
         envelope = folders[0].places if folders else await self.envelope(project_id)
         places = await self.known(project_id, envelope)
@@ -146,12 +147,12 @@ class PlaceSeals:
                 raise await self._altered(project_id, envelope)
 
     async def envelope(self, project_id: ProjectId) -> bytes | None:
-        """Return the envelope of the project's sum."""
+        """Return the envelope with the sum of the project's places; None if it has none."""
         statement = _PLACES.where(ProjectRow.id == project_id)
         return (await self._connection.execute(statement)).scalar_one_or_none()
 
     async def key(self, project_id: ProjectId) -> SealingKey:
-        """Return the key that the project's sum is sealed with; it isn't deleted before this writing unit ends."""
+        """Return the key that seals the sum of the project's places; it isn't deleted before this unit ends."""
         places = await self._waited_for(project_id)
         if places is None:
             return await self._keys.active(project_id)
@@ -159,10 +160,10 @@ class PlaceSeals:
         return (await self._opened(project_id, places))[0] if known is None else known.key
 
     async def change(self, project_id: ProjectId, gone: Sequence[Place], new: Sequence[Place]) -> None:
-        """Take places out of the project's sum, and others into it. It waits for other writers."""
+        """Take former places out of the project's sum, and add new ones; wait for other writers of the project."""
         places = await self._waited_for(project_id)
         if places is None and not await self._keys.is_strict(project_id):
-            return  # the conversion looks through all of them at its end
+            return  # the conversion (`seal_conversion`) adds all of them at its end
         known = None
         if places is None:
             key, tally = await self._keys.active(project_id), PlaceTally()
@@ -192,12 +193,12 @@ class PlaceSeals:
         return list(map(folder_of_row, await self._connection.execute(statement, parameters)))
 
     async def seal_all(self, project_id: ProjectId, key: SealingKey, *, is_bound: bool) -> None:
-        """Take all places as they are into a sum of this key: for a project that wasn't under marks before."""
+        """Seal the sum of all places as they are now, for a project that wasn't under marks before."""
         tally = Tally.of(marks_of_places(key, await self._present(project_id)))
         await self._store(project_id, key, PlaceTally(tally, is_bound))
 
     async def reseal(self, project_id: ProjectId, key: SealingKey, *, is_bound: bool = False) -> None:
-        """Seal the sum with another key; one that isn't right stays so. Where all is bound, that stays so, too.
+        """Seal the sum with another key. A sum that is wrong stays wrong, and `is_bound` stays true once it is.
 
         Raises:
             UnsealError: the envelope doesn't open.
@@ -234,7 +235,7 @@ class PlaceSeals:
         ]
 
     async def _waited_for(self, project_id: ProjectId) -> bytes | None:
-        """Return the envelope, which nobody else changes before this unit ends."""
+        """Return the envelope, locked: nobody else changes it before this unit ends."""
         if project_id not in self._held:
             statement = _PLACES.where(ProjectRow.id == project_id).with_for_update(key_share=True)
             self._held[project_id] = (await self._connection.execute(statement)).scalar_one_or_none()
@@ -261,7 +262,7 @@ class PlaceSeals:
         return envelope
 
     async def _altered(self, project_id: str, places: bytes | None) -> Exception:
-        """Return what is wrong: rows that don't fit, unless another writer was just at it."""
+        """Return what to raise if rows don't fit: RaceError if another writer changed the project meanwhile."""
         if await self.envelope(ProjectId(project_id)) != places:
             return RaceError("the folders of the project were changed at the same moment; try again")
         return _altered(project_id)
@@ -269,8 +270,8 @@ class PlaceSeals:
 
 def _altered(project_id: str) -> AlteredDatabaseError:
     return AlteredDatabaseError(
-        f"Environments or folders of project {project_id} were changed in the database by others than the service, "
-        "so no secret is read by their places. Restore a backup"
+        f"Environments or folders of project {project_id} were changed in the database without the service, so it "
+        "can't tell where secrets belong, and refuses them. Restore a backup"
     )
 
 

@@ -72,8 +72,9 @@ class Resealing:
     async def begin(self, project_id: ProjectId, *, is_strict: bool | None = None) -> bool:
         """Give the project a new data key and note that its values are to be sealed with it; whether it exists.
 
-        A rotation that is under way starts over, with this key. The key is as strict as the former one, unless it is
-        said: what is under marks stays so, and `seal_conversion` alone takes anything under them.
+        A rotation that is under way starts over, with this key. By default, the new key is strict if the former one
+        is: a project under marks stays so. Only `seal_conversion` asks for a strict key, when it brings a project
+        under marks.
         """
         if not await self.lock(project_id):
             return False
@@ -106,7 +107,7 @@ class Resealing:
         return count
 
     async def advance(self, project_id: ProjectId, limit: int) -> bool:
-        """Seal so many values of the project anew, and note how far that came; return whether more is to be done.
+        """Seal up to `limit` values of the project anew, and note the progress; return whether more is to be done.
 
         At the end the former data keys are deleted: nothing is sealed with them any more.
         """
@@ -179,7 +180,7 @@ class Resealing:
                 SecretRow.project_id,
                 SecretVersionRow.version,
                 SecretVersionRow.key,
-                # An earlier version didn't bind a folder: from now on it is the present one.
+                # An earlier version bound no folder: its versions are bound to the present one from now on.
                 func.coalesce(SecretVersionRow.folder_id, SecretRow.folder_id).label("folder_id"),
                 SecretVersionRow.value,
                 SecretVersionRow.details,
@@ -225,9 +226,9 @@ class Resealing:
         return len(old)
 
     async def _reseal_folders(self, project_id: ProjectId, key: SealingKey, limit: int) -> bool:
-        """Seal sums of folders of about so many secrets anew; return whether others may be left.
+        """Seal the sums of folders with about `limit` secrets anew; return whether others may be left.
 
-        Folders that are made meanwhile have the key of the project's sum, which is sealed anew after all of them.
+        Folders that are made meanwhile use the key of the project's sum, which is sealed anew last.
         """
         statement = _former_seals(project_id, key.name).limit(_FOLDERS_AT_ONCE)
         folder_ids = list((await self._connection.execute(statement)).scalars())

@@ -175,7 +175,7 @@ class RootKeyring:
         return count
 
     async def processes_without_marks(self) -> int:
-        """Return how many processes are of a version that keeps no marks."""
+        """Return how many processes are of an earlier version, which keeps no sums of marks."""
         statement = select(func.count(KeyHolderRow.process_id.distinct())).where(~KeyHolderRow.keeps_marks)
         count: int = (await self._connection.execute(statement)).scalar_one()
         return count

@@ -1,14 +1,14 @@
-"""Taking a project of an earlier version under marks: so many folders at a time, while the service works.
+"""Conversion of projects of earlier versions: they come under marks, some folders at a time, while the service works.
 
-A project without a strict data key has no sum of its places, and nothing of it is judged. Each folder gets
-the sum of its secrets first; whoever writes keeps it from then on. In the transaction that finds no folder without
-one, the places get theirs, and a strict key is made: from then on everything is judged. A rotation seals with that
-key, bound to name and folder, what is sealed already; at its end the former key is given up, and what it sealed is
-refused.
+A project without a strict data key has no sum of its places, and its rows aren't checked. First, each folder gets the
+sum of its secrets; from then on, every write keeps it right. The transaction that finds no folder without a sum seals
+the sum of the places and makes a strict key: from then on every row is checked. The usual rotation then seals
+everything with the strict key, bound to key and folder. At its end the former data key is deleted, and whatever it
+sealed is refused.
 
-That a project is under marks is said by the form in which its data key is wrapped. Nobody can edit that, and a former
-key opens nothing that was sealed since. Until then secrets are sealed as earlier versions do it, for replicas
-of them that may still serve; whoever calls `advance` sees to it that there are none.
+The format in which a data key is wrapped says that its project is under marks. Nobody without the root key can change
+that, and a former key opens nothing that was sealed since. Until the strict key exists, secrets are sealed in the
+format of earlier versions, for their replicas that may still serve. `advance` must not be called while one does.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ __all__ = ["SealConversion"]
 _FOLDERS_AT_ONCE = 100
 
 _STRICT = aliased(DataKeyRow)
-# One strict key is enough: else who adds a key of an earlier version could have the project taken as it is.
+# One strict key is enough: adding a key of an earlier version must not make the service accept the rows as they are.
 _WITHOUT_MARKS = (
     select(DataKeyRow.project_id)
     .distinct()
@@ -48,7 +48,7 @@ _WITHOUT_MARKS = (
 
 
 class SealConversion:
-    """Repository of the conversion."""
+    """Repository of the conversion of projects."""
 
     def __init__(
         self,
@@ -65,14 +65,14 @@ class SealConversion:
         self._resealing = resealing
 
     async def projects(self) -> list[ProjectId]:
-        """Return the projects that aren't under marks yet; one whose key is being rotated comes when that is over."""
+        """Return the projects that aren't under marks yet, except those whose data key is being rotated."""
         found = await self._connection.execute(_WITHOUT_MARKS.order_by(DataKeyRow.project_id))
         return [ProjectId(project_id) for project_id in found.scalars()]
 
     async def advance(self, project_id: ProjectId, limit: int) -> bool:
-        """Take folders of about so many secrets under marks; return whether more is to be done.
+        """Seal the sums of folders with about `limit` secrets in all; return whether more is to be done.
 
-        A folder is never taken in parts: one that is larger is taken by itself.
+        A folder is never split: a larger one is done alone.
 
         Raises:
             AlteredDatabaseError: the project was under marks before.

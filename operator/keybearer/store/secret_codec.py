@@ -29,7 +29,7 @@ _VALUE, _DETAILS = "secret value", "secret details"
 
 
 class Sealed(NamedTuple):
-    """The record that an envelope belongs to: a secret at one version, under the name and in the folder of then."""
+    """The record that an envelope belongs to: a version of a secret, with its key and folder at that time."""
 
     project_id: str
     secret_id: str
@@ -43,7 +43,7 @@ class Sealed(NamedTuple):
             return associate(purpose, self.project_id, self.secret_id, self.version)
         project_id, secret_id, number, folder_id, key = self
         version = str(number)
-        # What `associate` makes of them, in one go: a list opens thousands.
+        # The same text as `associate` returns, but faster: a list opens thousands.
         return (
             f"{len(purpose)}:{purpose},{len(project_id)}:{project_id},{len(secret_id)}:{secret_id},"
             f"{len(version)}:{version},{len(folder_id)}:{folder_id},{len(key)}:{key}"
@@ -59,7 +59,7 @@ def reseal(
     *,
     now: Sealed | None = None,
 ) -> tuple[Ciphertext, Ciphertext | None]:
-    """Return the two envelopes of a secret, sealed with another key for the same record, or for what it is `now`.
+    """Return the two envelopes of a secret, sealed with another key for the same record, or for the record `now`.
 
     Raises:
         UnsealError: one was changed, or belongs to another record.
@@ -122,7 +122,7 @@ def open_details(keys: Mapping[KeyName, SealingKey], sealed: Sealed, envelope: b
 
 
 def _sealed(key: SealingKey, sealed: Sealed, text: Plaintext, purpose: str) -> Ciphertext:
-    # Replicas of an earlier version may still read a project whose key is not strict, and know one format only.
+    # Replicas of an earlier version may still read a project whose key isn't strict, and know only this format.
     form = BOUND if key.is_strict else BARE
     return key.seal(text, sealed.bound(purpose, form), form)
 
@@ -131,8 +131,8 @@ def _opened(keys: Mapping[KeyName, SealingKey], sealed: Sealed, envelope: bytes,
     key, form = keys[key_name_of(envelope)], format_of(envelope)
     if form == BARE and key.is_strict:
         raise AlteredDatabaseError(
-            f"An envelope of secret {sealed.secret_id} was put into the database by others than the service, so it "
-            "isn't read. Restore a backup"
+            f"Version {sealed.version} of secret {sealed.secret_id} was changed in the database without the "
+            "service, which refuses it. Restore a backup"
         )
     try:
         return key.open(Ciphertext(envelope), sealed.bound(purpose, form))

@@ -1,4 +1,4 @@
-"""Whether the secrets that a reading found are those that the service stored, all of them and at their newest."""
+"""Checks that a read found the secrets that the service stored: all of them, at their newest versions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _Row = Result[*tuple[Any, ...]]
 
 
 class Judgement:
-    """Judges the rows of one reading: of whole folders, or of some of their secrets."""
+    """Checks the rows of one read: of whole folders, or of some of their secrets."""
 
     def __init__(self, connection: AsyncConnection, places: PlaceSeals, seals: FolderSeals) -> None:
         self._connection = connection
@@ -33,23 +33,23 @@ class Judgement:
         self._folders: dict[str, JudgedFolder] = {}
         self._there: dict[tuple[str, str], JudgedFolder] = {}
         self._is_whole = False
-        self._is_met = False
+        self._has_unexpected = False
         self._altered: JudgedFolder | None = None
 
     async def whole(self, folders: Sequence[_Row]) -> None:
-        """Judge all shared secrets of these folders, rows of `PLACED`.
+        """Prepare to check all shared secrets of these folders (rows of `PLACED`).
 
         Raises:
-            AlteredDatabaseError: a folder isn't where the service put it.
+            AlteredDatabaseError: a folder was moved, renamed or added without the service.
         """
         self._folders = await self._seals.opened(folders)
         self._is_whole = True
 
     async def some(self, rows: Sequence[_Row], folders: Sequence[_Row] = ()) -> None:
-        """Judge these rows of secrets, and whatever else is asked about these folders.
+        """Prepare to check these rows of secrets, and what is asked later about these folders.
 
         Raises:
-            AlteredDatabaseError: a folder isn't where the service put it, or doesn't hold what it put there.
+            AlteredDatabaseError: a folder or its secrets were changed without the service.
         """
         self._folders |= await self._seals.opened(folders)
         self._there |= {_place_of(row): self._folders[row.place_id] for row in folders}
@@ -61,31 +61,32 @@ class Judgement:
             await self._seals.look_through(judged, personal=personal)
 
     def is_marked(self, folder_id: str) -> bool:
-        """Return whether the folder's secrets are compared with anything; before an upgrade is over, some aren't."""
+        """Return whether the folder's secrets are compared with its sum; until its conversion they aren't."""
         folder = self._folders.get(folder_id)
         return folder is None or folder.known is not None
 
     def see(self, rows: Sequence[_Row]) -> None:
-        """Take rows that begin with `LISTED_COLUMNS` into account; `require` tells what is wrong."""
+        """Compare rows that begin with `LISTED_COLUMNS`; `require` raises what is wrong."""
         of_folder: dict[str, list[_Row]] = {}
         for row in rows:
             of_folder.setdefault(row[FOLDER_ID], []).append(row)
         for folder_id, some in of_folder.items():
             folder = self._folders.get(folder_id)
             if folder is None:
-                self._is_met = True
+                self._has_unexpected = True
             elif self._is_whole:
                 folder.add(some)
             elif not folder.holds(some):
                 self._altered = folder
 
     async def require(self) -> None:
-        """Let pass what was seen: in whole folders all that they hold, and no others.
+        """Check the rows that `see` got; of whole folders, also that none is missing.
 
         Raises:
             AlteredDatabaseError: a row isn't as the service stored it, or one is missing.
+            RaceError: another writer changed a folder meanwhile.
         """
-        if self._is_met:
+        if self._has_unexpected:
             raise RaceError("a folder was changed at the same moment; try again")
         if self._is_whole:
             self._altered = next((folder for folder in self._folders.values() if not folder.is_whole), None)
@@ -93,10 +94,10 @@ class Judgement:
             raise await self._seals.altered(self._altered)
 
     async def require_missing(self, project_id: ProjectId, locations: Iterable[Location], owner: str) -> None:
-        """Let pass that nothing was found at these places.
+        """Check that the service has no secrets at these locations, after none were found.
 
         Raises:
-            AlteredDatabaseError: there is something that was removed, renamed or moved by others.
+            AlteredDatabaseError: it has one, which was removed, renamed or moved without it.
         """
         keys: dict[tuple[EnvironmentSlug, FolderPath], list[str]] = {}
         for location in locations:
@@ -113,7 +114,7 @@ class Judgement:
                 raise await self._seals.altered(folder)
 
     async def require_missing_in(self, folder_ids: Iterable[str], key: str) -> None:
-        """Let pass that these folders, of those that are judged, hold no shared secret of that key.
+        """Check that those of these folders that are checked hold no shared secret of that key.
 
         Raises:
             AlteredDatabaseError: one does.
@@ -125,10 +126,10 @@ class Judgement:
                 raise await self._seals.altered(folder)
 
     async def require_all_of(self, owner: str, found: Iterable[Secret]) -> None:
-        """Let pass that these are the personal secrets of the owner in the folders that are judged.
+        """Check that these are all personal secrets of the owner in the folders that are checked.
 
         Raises:
-            AlteredDatabaseError: some were removed by others than the service.
+            AlteredDatabaseError: some were removed without the service.
         """
         there: dict[str, set[str]] = {}
         for secret in found:
@@ -140,7 +141,7 @@ class Judgement:
                 raise await self._seals.altered(folder)
 
     async def read_folders(self, folder_ids: Iterable[str]) -> list[_Row]:
-        """Return the folders of these ids as they are judged."""
+        """Return the folders of these ids, as rows of `PLACED`."""
         return await self._read(folders_with_ids(folder_ids))
 
     async def _read(self, statements: Iterable[Select[*tuple[Any, ...]]]) -> list[_Row]:

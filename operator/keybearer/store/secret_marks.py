@@ -1,4 +1,4 @@
-"""Marks of secrets: what of a secret's row is held in its folder's sum."""
+"""Marks of secrets: the parts of a secret's row that its folder's sum covers."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _NOTHING = SecretDetails()
 
 
 class Head(NamedTuple):
-    """The present version of a secret without what is sealed."""
+    """The columns of a secret's present version that aren't sealed; its mark covers them."""
 
     project_id: ProjectId
     id: str
@@ -81,11 +81,11 @@ LISTED_COLUMNS = (
     SecretRow.created_at,
     SecretRow.updated_at,
 )
-"""Columns that a row which is opened begins with; they are read by their places, which is quicker than by names."""
+"""The columns that begin a row which is opened; they are read by index, which is quicker than by name."""
 
 _Row = Result[*tuple[Any, ...]]
 PROJECT_ID, FOLDER_ID, KEY, OWNER, VALUE, DETAILS, HAS_TAGS = 1, 2, 5, 6, 8, 9, 14
-"""Places among `LISTED_COLUMNS`; whether the project has tags comes behind them."""
+"""Indexes of `LISTED_COLUMNS`; the column that says whether the project has tags follows them."""
 # Id, folder, owner, version, whether it has details, multiline encoding, time of the change, key.
 _OF_HEAD = itemgetter(1, 2, 4, 5, 6, 7, 8, 3)
 _OF_LISTED = itemgetter(0, 2, 6, 7, 10, 11, 13, 5)
@@ -122,7 +122,7 @@ def marks_of_listed(key: SealingKey, rows: Iterable[_Row]) -> list[int]:
 
 
 def _marks(key: SealingKey, marked: Iterable[tuple[Any, ...]]) -> list[int]:
-    # Only the key, at the end, may hold anything.
+    # Only the key can hold spaces, and it is last: no two rows make the same text.
     return key.marks(
         [
             (

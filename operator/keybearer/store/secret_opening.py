@@ -1,4 +1,4 @@
-"""From the rows of secrets to what they hold: judged, opened, and with their tags."""
+"""Turns rows of secrets into secrets: checks them, opens their envelopes, and adds their tags."""
 
 from __future__ import annotations
 
@@ -28,6 +28,8 @@ __all__ = ["ENVELOPES", "Parameters", "SecretOpening"]
 Parameters = Mapping[str, str | list[str]]
 """What is bound in a statement."""
 
+_Row = Result[*tuple[Any, ...]]
+
 ENVELOPES = itemgetter(VALUE, DETAILS)
 """Returns the envelopes of value and details of a row that begins with `LISTED_COLUMNS`."""
 
@@ -44,7 +46,7 @@ class SecretOpening:
         self._seals = seals
 
     def judgement(self) -> Judgement:
-        """Begin to judge the rows of one reading."""
+        """Return a new check for the rows of one read."""
         return Judgement(self._connection, self._places, self._seals)
 
     async def keys(
@@ -53,18 +55,16 @@ class SecretOpening:
         """Return the keys that these envelopes, of a value and of details, need.
 
         Raises:
-            AlteredDatabaseError: one was given up.
+            AlteredDatabaseError: one is no longer accepted in its project, because everything was sealed anew.
         """
         keys = await self._keys.opened(key_names(envelopes))
         if not all(key.is_strict for key in keys.values()):
             await self._places.require_unbound(project_ids)
         return keys
 
-    async def rows(
-        self, statement: Select[*tuple[Any, ...]], parameters: Parameters
-    ) -> list[Result[*tuple[Any, ...]]]:
+    async def rows(self, statement: Select[*tuple[Any, ...]], parameters: Parameters) -> list[_Row]:
         """Return what the statement finds; many rows are read in slices."""
-        found: list[Result[*tuple[Any, ...]]] = []
+        found: list[_Row] = []
         for some in (await self._connection.execute(statement, parameters)).partitions(SLICE):
             if found:
                 await asyncio.sleep(0)
@@ -73,28 +73,28 @@ class SecretOpening:
 
     async def opened(
         self,
-        rows: Sequence[Result[*tuple[Any, ...]]],
+        rows: Sequence[_Row],
         condition: ColumnElement[bool],
         parameters: Parameters,
         judgement: Judgement,
         *,
         with_values: bool,
     ) -> list[Secret]:
-        """Return the secrets of these rows, which the condition with these parameters found: all of one reading."""
+        """Return the secrets of these rows, which the condition with these parameters found, and check the read."""
         found = await self.read(rows, condition, parameters, judgement, with_values=with_values)
         await judgement.require()
         return found
 
     async def read(
         self,
-        rows: Sequence[Result[*tuple[Any, ...]]],
+        rows: Sequence[_Row],
         condition: ColumnElement[bool],
         parameters: Parameters,
         judgement: Judgement,
         *,
         with_values: bool,
     ) -> list[Secret]:
-        """Return the secrets of these rows, as `opened` does, for others to be judged with them."""
+        """Return the secrets of these rows, as `opened` does; the caller adds more rows, then calls `require`."""
         if not rows:
             return []
         keys = await self.keys(map(ENVELOPES, rows), {row[PROJECT_ID] for row in rows})
@@ -111,13 +111,13 @@ class SecretOpening:
 
     async def _require_marked(
         self,
-        rows: Sequence[Result[*tuple[Any, ...]]],
+        rows: Sequence[_Row],
         keys: Mapping[KeyName, SealingKey],
         judgement: Judgement,
     ) -> None:
-        """Let pass rows of folders that aren't under marks, as long as no strict key sealed them.
+        """Check that no strict key sealed rows of folders that aren't under marks.
 
-        This process may remember a strict key that somebody removed from the database.
+        Somebody may have removed the strict key from the database; this process still remembers it.
         """
         for row in rows:
             if judgement.is_marked(row[FOLDER_ID]):

@@ -81,7 +81,7 @@ def former_of(row: Result[*tuple[Any, ...]], keys: Mapping[KeyName, SealingKey],
     Raises:
         UnsealError: an envelope was changed, or belongs to another record.
     """
-    # Without a folder it is of an earlier version, which bound no folder.
+    # A row without a folder was sealed by an earlier version, which bound no folder.
     sealed = Sealed(secret.project_id, secret.id, row.version, row.folder_id or "", row.key)
     return replace(
         secret,
@@ -115,7 +115,7 @@ def row_of(secret: Secret, key: SealingKey) -> dict[str, object]:
 def moved_row(
     keys: Mapping[KeyName, SealingKey], key: SealingKey, row: Result[*tuple[Any, ...]], to: Secret
 ) -> dict[str, object]:
-    """Return what changes of a row that `rows_of` selects when it gets the key and folder of another secret.
+    """Return the changed columns of a row that `rows_of` selects, for the key and folder of another secret.
 
     Raises:
         UnsealError: an envelope was changed, or belongs to another record.

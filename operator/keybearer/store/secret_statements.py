@@ -67,8 +67,8 @@ _COLUMNS = (
 )
 
 # In the order of the fields of ListChange, after its kind.
-PLACE_FIELDS = 5
 _PLACE = (SecretRow.project_id, EnvironmentRow.slug, FolderRow.path, SecretRow.key, SecretRow.owner)
+PLACE_FIELDS = len(_PLACE)
 
 _HIDDEN = tuple(null().label("value") if column is SecretRow.value else column for column in _COLUMNS)
 
@@ -187,7 +187,7 @@ def at_locations(
 def folders_at(
     project_id: ProjectId, places: Iterable[tuple[EnvironmentSlug, FolderPath]]
 ) -> list[Select[*tuple[Any, ...]]]:
-    """Return statements that together find the folders at these places, as they are judged."""
+    """Return statements that together find the folders at these places, as rows of `PLACED`."""
     return [
         folders_where(
             EnvironmentRow.project_id == project_id,
@@ -203,7 +203,7 @@ def folders_at(
 
 
 def folders_with_ids(folder_ids: Iterable[str]) -> list[Select[*tuple[Any, ...]]]:
-    """Return statements that together find the folders of these ids, as they are judged."""
+    """Return statements that together find the folders of these ids, as rows of `PLACED`."""
     return [folders_where(FolderRow.id.in_(some)) for some in in_chunks(folder_ids, CHUNK)]
 
 
@@ -249,7 +249,7 @@ UPDATE = (
 )
 LISTED = {False: _DIRECTLY, True: _BENEATH}
 """Conditions by whether folders beneath are meant too; `project`, `environment` and `subtree(path)` are bound."""
-# By whether values are read. The folder comes along, also where it holds none of the secrets: it is judged.
+# By whether values are read. The folder is selected even if it holds none of the secrets: it is checked, too.
 ROWS_NAMED = {
     with_values: select(*(_COLUMNS if with_values else _HIDDEN), *PLACED)
     .select_from(FolderRow)
@@ -278,4 +278,4 @@ FOLDERS_LISTED = {
     for recursive, condition in ((False, _AT_PATH), (True, _BELOW))
     for with_values in (False, True)
 }
-"""Folders as they are judged, with the sealed bytes that a list of each opens."""
+"""Folders as rows of `PLACED`, each with the number of sealed bytes that a list of it opens."""

@@ -199,7 +199,7 @@ class Secrets:
         """Return the secret as it was at that version, or None where it had no such version.
 
         Raises:
-            AlteredDatabaseError: it had one, which was removed by others.
+            AlteredDatabaseError: it had one, which was removed without the service.
         """
         found = await self._versions(secret, VERSIONS.where(SecretVersionRow.version == version))
         if not found and 0 < version <= secret.version:
@@ -210,7 +210,7 @@ class Secrets:
         """Return the secret as it was at its versions, the newest first.
 
         Raises:
-            AlteredDatabaseError: some were removed by others.
+            AlteredDatabaseError: some were removed without the service.
         """
         statement = VERSIONS.order_by(SecretVersionRow.version.desc())
         found = await self._versions(secret, statement.offset(offset).limit(limit))
@@ -387,8 +387,8 @@ def _require_within(found: int, limit: int) -> None:
 
 def _version_missing(secret: Secret) -> AlteredDatabaseError:
     return AlteredDatabaseError(
-        f"Versions of secret {secret.id} were removed from the database by others than the service. "
-        "Restore a backup; the present version can be read"
+        f"Versions of secret {secret.id} were removed from the database without the service. "
+        "Restore a backup; the present version can still be read"
     )
 
 

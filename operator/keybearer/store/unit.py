@@ -181,7 +181,7 @@ class UnitOfWork:
         await self.audit_log.add([AuditRecord.of(event, self._clock.now())])
 
     async def audit_writer(self, writer_id: str) -> AuditWriter:
-        """Return who writes the audit log's chains in this process; its key and its register are made at first."""
+        """Return the writer of this process's audit chains; the first call ever makes the key and the register."""
         is_first = await self.keys.found_server_key(AUDIT_KEY) is None
         keys = AuditKeys.of(await self.keys.server_key(AUDIT_KEY))
         writer = AuditWriter(keys, writer_id, self._clock)
@@ -189,7 +189,7 @@ class UnitOfWork:
         return writer
 
     async def verify_audit_log(self, known: Known | None) -> AuditVerification:
-        """Return what the check of the audit log finds; without its key, everything is wrong.
+        """Return what the check of the audit log finds; without the log's key, it reports every line.
 
         Raises:
             ConfigurationError: the root key that wrapped its key was not given.
@@ -198,12 +198,12 @@ class UnitOfWork:
         return await check_audit_log(self._connection, keys, known)
 
     async def store_audit(self) -> None:
-        """Store what was written down, right before the unit commits; `settle_audit` is told what came of it."""
+        """Store the added lines right before the unit commits; tell `settle_audit` whether it did."""
         if "audit_log" in self.__dict__:
             await self.audit_log.store()
 
     def settle_audit(self, *, committed: bool | None) -> None:
-        """Say whether the unit was committed; None where nobody knows."""
+        """Say whether the unit was committed; None if nobody knows."""
         if "audit_log" in self.__dict__:
             self.audit_log.settle(committed=committed)
 

@@ -1,1 +1,1 @@
-"""The chain of the audit log: what is written beside its lines, so that who edits the database is found out."""
+"""The chains of the audit log: MACs over its lines, which show whether somebody edited the log in the database."""

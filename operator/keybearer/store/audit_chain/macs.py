@@ -1,8 +1,12 @@
-"""The MACs of the audit log's chain, and what they are over.
+"""The MACs (message authentication codes) of the audit log's chains, and what they cover.
 
-A line's MAC is over its chain, its sequence number, the MAC of the line before it and its content; that before the
-first line is over the chain, the process that writes it and the instant at which it began. The end of a chain has a
-MAC of its own, which nobody can make of the last line's. All are HMAC-SHA-256 (RFC 2104), 32 bytes.
+- The MAC of a line covers the chain's number, the line's sequence number, the MAC of the line before, and the
+  content.
+- The MAC before the first line covers the chain's number, the process that writes it, and when it began.
+- The MAC of a chain's end covers the chain's number, and the sequence number and MAC of its last line. It can't be
+  calculated from the MAC of that line without the key.
+
+All are HMAC-SHA-256 (RFC 2104), 32 bytes.
 """
 
 from __future__ import annotations
@@ -31,14 +35,14 @@ _PLACE = struct.Struct(">4sQQ")
 
 @dataclass(frozen=True, slots=True)
 class AuditKeys:
-    """The key of the MACs, and the one that the register of chains is sealed with."""
+    """The key of the MACs, and the key that seals the register of chains."""
 
     _macs: bytes = field(repr=False)
     register: SealingKey
 
     @classmethod
     def of(cls, material: bytes) -> AuditKeys:
-        """Return the keys that are derived from this server key (32 bytes)."""
+        """Return the keys that are derived from this server key (32 bytes) with HMAC-SHA-256."""
         register = hmac.digest(material, b"keybearer audit log: register", hashlib.sha256)
         return cls(
             hmac.digest(material, b"keybearer audit log: macs", hashlib.sha256),
@@ -46,19 +50,22 @@ class AuditKeys:
         )
 
     def beginning(self, chain: int, writer_id: str, began_at: datetime) -> bytes:
-        """Return what stands in the place of the MAC before a chain's first line."""
+        """Return the MAC before a chain's first line."""
         return self._mac(_PLACE.pack(b"new ", chain, milliseconds(began_at)) + writer_id.encode())
 
     def line(self, chain: int, sequence: int, before: bytes, content: bytes) -> bytes:
-        """Return the MAC of a line; `before` is that of the line before it."""
+        """Return the MAC of a line; `before` is the MAC of the line before it."""
         return self._mac(_PLACE.pack(b"line", chain, sequence) + before + content)
 
     def end(self, chain: int, sequence: int, last: bytes) -> bytes:
-        """Return the MAC that says with which line, and with which MAC of it, a chain ends."""
+        """Return the MAC of a chain's end; `sequence` and `last` are the number and the MAC of its last line."""
         return self._mac(_PLACE.pack(b"end ", chain, sequence) + last)
 
     def is_end(self, chain: int, sequence: object, last: object, end: object) -> bool:
-        """Return whether a chain ends there, whatever the database holds in the place of number and MACs."""
+        """Return whether `end` is the MAC of this end.
+
+        The arguments are what the database holds: after an edit on SQLite, they can have any type.
+        """
         return (
             isinstance(sequence, int)
             and sequence >= 0
@@ -72,7 +79,7 @@ class AuditKeys:
 
 
 def content_of(record: AuditRecord) -> bytes:
-    """Return what a MAC is over: the same for what was written and for what is read again."""
+    """Return the content of a line as its MAC covers it: the same bytes when it is written and when it is read."""
     return orjson.dumps(
         (
             record.id,

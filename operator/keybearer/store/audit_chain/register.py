@@ -1,8 +1,10 @@
-"""The register of the audit log's chains: one sealed document, so that it is read and changed by nobody else.
+"""The register of the audit log's chains: one sealed document, which only the service can read or change.
 
-It says which chains there are, who writes them and where they begin now; up to where each of them was seen; whether
-lines from before the chains may still be there; and what was found to be wrong by who wrote or cut lines. It is
-changed where a chain begins, where lines are cut, and every hour: never with a line alone.
+For each chain it says which process writes it, where it begins after retention cut it, and which line it had reached.
+It also says whether lines of an earlier version may still be without a chain. It keeps the faults that the service
+itself found.
+
+It changes when a chain begins, when lines are cut, and every hour. Writing lines alone never changes it.
 """
 
 from __future__ import annotations
@@ -34,12 +36,12 @@ class FaultKind(StrEnum):
     """What is wrong with the audit log."""
 
     REGISTER = "register"
-    """The register of chains is gone, or was changed."""
+    """The register of chains is missing, or was changed."""
     ROLLED_BACK = "rolled-back"
-    """A state of before was put back: the end of a chain, the register, or all of it."""
+    """An earlier state was put back: the end of a chain, the register, or the whole log."""
     CHAIN_REMOVED = "removed-chain"
     CHAIN_UNKNOWN = "unknown-chain"
-    """Lines name a chain that nobody registered."""
+    """Lines name a chain that isn't in the register."""
     GAP = "gap"
     CHANGED = "changed"
     INSERTED = "inserted"
@@ -47,9 +49,9 @@ class FaultKind(StrEnum):
     TRUNCATED = "truncated"
     """Lines are missing at the end of a chain."""
     END = "changed-end"
-    """Where a chain ends was changed."""
+    """The end of a chain was changed."""
     UNCHAINED = "unchained"
-    """Lines are of no chain, though all are chained that were there before the chains."""
+    """Lines have no chain, although all lines of earlier versions are chained."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +59,12 @@ class Fault:
     """What was found to be wrong, and where.
 
     Attributes:
-        chain: its number; None of what isn't a chain's.
-        writer_id: the process that wrote it, as far as that is known.
-        first, last: sequence numbers of the lines, both included; None of what isn't about single lines.
-        after, before: instants of the intact lines on both sides, or of the line itself.
-        lines: how many, where they have no sequence numbers.
-        noted_at: when the service came upon it by itself; None of what is there now.
+        chain: its number; None if the fault belongs to no chain.
+        writer_id: the process that wrote the chain; None if that is unknown.
+        first, last: sequence numbers of the lines, both included; None if the fault isn't about single lines.
+        after, before: when the intact lines on both sides were written, or the line itself.
+        lines: how many lines, if they have no sequence numbers.
+        noted_at: when the service itself found it; None if the check found it now.
     """
 
     kind: FaultKind
@@ -78,14 +80,14 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class ChainEntry:
-    """A chain as the register has it.
+    """A chain in the register.
 
     Attributes:
-        cut: the sequence number up to which lines were cut; 0 of none.
-        cut_mac: the MAC of the last line that was cut; what stands before the first line where none was.
-        cut_at, cut_why: when and for which reason.
-        seen: a sequence number that the chain had reached.
-        is_taken_in: its lines are from before the chains, and what became of them until they were chained is unknown.
+        cut: the sequence number of the last line that retention removed; 0 for none.
+        cut_mac: the MAC of that line; with none, the MAC before the first line.
+        cut_at, cut_why: when lines were removed, and for which reason.
+        seen: a sequence number that the chain is known to have reached.
+        is_taken_in: its lines are of an earlier version. Nobody knows whether they were edited before that.
     """
 
     number: int
@@ -101,16 +103,17 @@ class ChainEntry:
 
 @dataclass(frozen=True, slots=True)
 class Register:
-    """The document.
+    """The content of the register.
 
     Attributes:
-        revision: one more with each change.
+        revision: grows by one with each change.
         began_at: since when lines are chained.
         last_number: the highest number that a chain was given.
-        takes_in: lines of no chain are from before, and are still to be chained; else there may be none.
-        cut_unchained: how many of them were cut before they were chained.
-        ended, ended_lines: chains of which everything was cut, and how many lines they had.
-        notes: what was found to be wrong; kept for as long as lines are.
+        takes_in: lines without a chain are of an earlier version, and are still to be chained. If false, a line
+            without a chain is a fault.
+        cut_unchained: how many lines of an earlier version retention removed before they were chained.
+        ended, ended_lines: chains whose lines were all removed by retention, and how many lines they had.
+        notes: faults that the service found; kept for as long as lines are.
     """
 
     began_at: datetime
@@ -124,7 +127,7 @@ class Register:
     notes: tuple[Fault, ...] = ()
 
     def with_entry(self, entry: ChainEntry) -> Register:
-        """Return it with this chain as it is now."""
+        """Return the register with this entry in place of the chain's former one."""
         return replace(
             self,
             chains={**self.chains, entry.number: entry},
@@ -132,29 +135,29 @@ class Register:
         )
 
     def without(self, number: int, lines: int) -> Register:
-        """Return it without this chain, which had so many lines in all."""
+        """Return the register without this chain, which had `lines` lines in all."""
         chains = {other: entry for other, entry in self.chains.items() if other != number}
         return replace(self, chains=chains, ended=self.ended + 1, ended_lines=self.ended_lines + lines)
 
     def noting(self, faults: Iterable[Fault], now: datetime) -> Register:
-        """Return it with what was found to be wrong at this instant."""
+        """Return the register with these faults, found at this instant."""
         noted = tuple(replace(fault, noted_at=now) for fault in faults)
         return replace(self, notes=(*self.notes, *noted)[:_MAX_NOTES]) if noted else self
 
 
 class RegisterStore:
-    """Where the document is kept."""
+    """Repository of the register."""
 
     def __init__(self, connection: AsyncConnection, keys: AuditKeys) -> None:
         self._connection = connection
         self._keys = keys
 
     async def queue(self) -> None:
-        """Wait for other processes that change it; until the unit ends they wait for this one."""
+        """Lock the register until the unit ends; other processes that change it wait."""
         await take_lock(self._connection, Lock.AUDIT_REGISTER)
 
     async def found(self) -> Register | None:
-        """Return it, or None where there is none.
+        """Return the register, or None if there is none.
 
         Raises:
             UnsealError: it was changed, or sealed with another key.
@@ -166,11 +169,13 @@ class RegisterStore:
         if row is None:
             return None
         if not isinstance(row.content, bytes):
-            raise UnsealError("the register of the audit log's chains was changed")
+            raise UnsealError(
+                "the register of the audit log's chains holds a value of another type; somebody edited the database"
+            )
         return _read(self._keys.register.open(Ciphertext(row.content), _IDENTITY))
 
     async def found_or_begun(self, now: datetime) -> Register:
-        """Return it; where it is gone or doesn't open, a new one that says so. `queue` was called before."""
+        """Return the register; if it is missing or doesn't open, a new one that notes this. Call `queue` first."""
         try:
             found = await self.found()
         except UnsealError:
@@ -182,11 +187,11 @@ class RegisterStore:
         )
 
     async def is_there(self) -> bool:
-        """Return whether there is one, whether it opens or not."""
+        """Return whether the database has a register, even one that doesn't open."""
         return (await self._connection.execute(select(AuditRegisterRow.id))).first() is not None
 
     async def store(self, register: Register) -> Register:
-        """Store it as the next revision, and return that."""
+        """Store the register as its next revision, and return that revision."""
         stored = replace(register, revision=register.revision + 1)
         sealed = self._keys.register.seal(Plaintext(_written(stored)), _IDENTITY)
         await self._connection.execute(delete(AuditRegisterRow))
@@ -194,7 +199,7 @@ class RegisterStore:
         return stored
 
     async def highest_number(self) -> int:
-        """Return the highest number of a chain that anything in the database names; 0 where there is none."""
+        """Return the highest chain number that any line or end has; 0 if there is none."""
         highest = [select(func.max(AuditChainRow.number)), select(func.max(AuditLogRow.chain))]
         return max([(await self._connection.execute(one)).scalar_one() or 0 for one in highest])
 

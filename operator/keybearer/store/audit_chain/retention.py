@@ -1,7 +1,7 @@
-"""The legitimate end of lines: they are cut when they are older than they are kept, and the register says so.
+"""Retention of the audit log: old lines are removed from the beginning of their chain, and the register records that.
 
-What is cut is looked through first. So what somebody changed or removed is noted in the register when its time comes,
-and not forgotten with it; the note stays for as long as lines are kept.
+Lines are checked before they are removed, so that retention can't hide an edit. The register keeps what was wrong
+with them for as long as lines are kept.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from keybearer.store.audit_chain.walk import HIGHEST, ChainWalk, chain_ends, cha
 from keybearer.store.audit_chain.writing import AuditWriter
 from keybearer.store.tables.audit import AuditChainRow, AuditLogRow
 
-__all__ = ["cut_lines", "look_through"]
+__all__ = ["cut_lines", "note_chains"]
 
 _WHY = "retention"
 
 
 async def cut_lines(connection: AsyncConnection, writer: AuditWriter, before: datetime, limit: int) -> int:
-    """Cut up to `limit` lines of one chain that are older than the instant, and return how many; 0: none is left."""
+    """Remove up to `limit` lines of one chain that are older than the instant; return how many, 0 if none is left."""
     cut = await _Cut.begun(connection, writer, before, limit)
     if removed := await cut.unchained():
         return removed
@@ -40,7 +40,7 @@ async def cut_lines(connection: AsyncConnection, writer: AuditWriter, before: da
 
 @dataclass(slots=True)
 class _Cut:
-    """One batch."""
+    """One batch of lines that are removed."""
 
     connection: AsyncConnection
     writer: AuditWriter
@@ -60,7 +60,7 @@ class _Cut:
         return cls(connection, writer, store, register, before, limit, now)
 
     async def unchained(self) -> int:
-        """Cut lines from before the chains that nobody has chained yet."""
+        """Remove lines of an earlier version that aren't chained yet."""
         if not self.register.takes_in:
             return 0
         found = await unchained_lines(self.connection, limit=self.limit, before=self.before)
@@ -84,7 +84,7 @@ class _Cut:
         return len(old)
 
     async def strays(self) -> int:
-        """Cut lines of no chain or of one that nobody registered, and lines whose place is none."""
+        """Remove lines without a chain, of a chain that isn't in the register, or without a valid sequence number."""
         known = list(self.register.chains)
         statement = (
             select(AuditLogRow.id, AuditLogRow.chain)
@@ -115,11 +115,11 @@ class _Cut:
         await self.connection.execute(delete(AuditLogRow).where(AuditLogRow.id.in_(ids)))
 
 
-async def look_through(connection: AsyncConnection, writer: AuditWriter, before: datetime) -> None:
-    """Note in the register how far chains came, end those that are over, and drop notes that are older than lines.
+async def note_chains(connection: AsyncConnection, writer: AuditWriter, before: datetime) -> None:
+    """Note in the register which line each chain reached; drop chains that are over and faults that are too old.
 
-    A chain is over when it began before the instant and all of its lines were cut. What of its end is missing then is
-    noted, as it can be seen no more.
+    A chain is over when it began before the instant and retention removed all its lines. If its end is missing or
+    wrong, that is noted first: no later check could find it.
     """
     store, now = RegisterStore(connection, writer.keys), writer.clock.now()
     await store.queue()
@@ -146,7 +146,7 @@ async def look_through(connection: AsyncConnection, writer: AuditWriter, before:
 
 
 async def _is_over(connection: AsyncConnection, entry: ChainEntry, end: int | None) -> bool:
-    """Return whether nothing is left of the chain; its row is removed then, if nobody is just writing it."""
+    """Return whether the chain has no lines; then its end is removed too, unless a process is writing the chain."""
     lines = select(func.count()).select_from(AuditLogRow).where(AuditLogRow.chain == entry.number)
     if (await connection.execute(lines)).scalar_one():
         return False

@@ -1,10 +1,9 @@
-"""How lines from before the chains come into one, while the service works.
+"""Conversion of the audit log: lines of an earlier version get a chain while the service works.
 
-The register says whether there may be such lines. As long as there may, they are chained some at a time, in the order
-in which they were written, so that retention cuts them in that order. Each batch is one transaction, with the end of
-its chain. A process that is killed leaves a chain that is whole, and the next process chains the other lines. When
-none is left, and replicas of an earlier version had an hour to end, the register says that no more may come. After
-that, a line without a chain was inserted by somebody else.
+The register says whether there may be such lines (`takes_in`). They are chained in batches, the oldest first, so that
+retention removes them in that order. Each batch is one transaction, with the new end of its chain: a process that is
+killed leaves a whole chain, and the next process chains the rest. When no such line is left, and replicas of an
+earlier version had an hour to end, the register says that no more may come. A line without a chain is a fault then.
 """
 
 from __future__ import annotations
@@ -26,13 +25,13 @@ from keybearer.store.tables.audit import AuditChainRow, AuditLogRow
 __all__ = ["TakenIn", "begin_register", "take_in", "unchained_lines"]
 
 _GRACE = timedelta(hours=1)
-"""A rolling update has ended by then."""
+"""How long replicas of an earlier version may write lines: a rolling update takes less."""
 _RECORDS = select_record(AuditLogRow, AuditRecord)
 
 
 @dataclass(frozen=True, slots=True)
 class TakenIn:
-    """How far one process came: the chain it writes these lines into, and the last of them."""
+    """How far this process came with the conversion: the chain it writes, and the last line that it chained."""
 
     chain: Chain
     created_at: datetime
@@ -40,10 +39,10 @@ class TakenIn:
 
 
 async def begin_register(connection: AsyncConnection, writer: AuditWriter, *, is_first: bool) -> None:
-    """Begin the register where there is none; is_first: the key of the log was made in this transaction.
+    """Create the register if there is none; `is_first` says that this transaction made the key of the log.
 
-    With a key that was there before, or with lines that are chained, the register was removed or changed: the new one
-    says so, and lets no line in.
+    If the key existed before, or lines are chained already, somebody removed or changed the register. The new one
+    notes that, and accepts no lines without a chain.
     """
     store, now = RegisterStore(connection, writer.keys), writer.clock.now()
     await store.queue()
@@ -62,8 +61,8 @@ async def _has_lines(connection: AsyncConnection) -> bool:
 async def unchained_lines(
     connection: AsyncConnection, *, limit: int, after: TakenIn | None = None, before: datetime | None = None
 ) -> list[AuditRecord]:
-    """Return the next lines of no chain, the oldest first: those behind `after`, of before the instant."""
-    # The sum keeps databases from reading, for each batch, all lines that the index of chains has without a number.
+    """Return lines without a chain, the oldest first: those that follow `after`, and are older than `before`."""
+    # Adding 0 keeps databases from using the index of chains: for each batch, it would yield all lines without one.
     statement = _RECORDS.where((AuditLogRow.chain + 0).is_(None))
     if after is not None:
         statement = statement.where(
@@ -79,9 +78,9 @@ async def unchained_lines(
 async def take_in(
     connection: AsyncConnection, writer: AuditWriter, place: TakenIn | None, limit: int
 ) -> TakenIn | None:
-    """Chain up to `limit` lines behind the place, from the oldest on without one; None: there was none.
+    """Chain up to `limit` lines that follow the place, or the oldest ones without a place; None if there are none.
 
-    Where there was none from the oldest on, and the hour is over, no more may come.
+    If there are none at all, and the hour is over, the register says that no more may come.
     """
     store, now = RegisterStore(connection, writer.keys), writer.clock.now()
     await store.queue()
@@ -105,7 +104,7 @@ async def _taken_in(
             return await _append(connection, writer, chain, lines)
         except ChainLostError:
             pass
-    # Retention looks into chains that began long enough ago: this one is as old as its lines.
+    # Retention skips chains that began too recently to hold old lines, so this one begins with its oldest line.
     begun = await begin_chain(connection, writer, lost=chain, taken_in_since=lines[0].created_at)
     return await _append(connection, writer, begun, lines)
 
@@ -131,7 +130,7 @@ async def _append(
     )
     moved: CursorResult[object] = await connection.execute(move)
     if moved.rowcount != 1:
-        raise ChainLostError("the chain of the audit log was changed")
+        raise ChainLostError(f"chain {number} of the audit log doesn't end where this process left it")
     number_them = (
         update(AuditLogRow)
         .where(AuditLogRow.id == bindparam("its_id"), AuditLogRow.chain.is_(None))

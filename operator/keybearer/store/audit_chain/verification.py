@@ -1,6 +1,6 @@
-"""The check of the whole audit log: is each line there that was written, as it was written, and none beside?
+"""The check of the whole audit log: is every line there, as it was written, and no other line?
 
-All is read from one snapshot, in which lines, ends and register agree, however busy the service is.
+Everything is read from one snapshot, so lines, ends and register belong together even while the service writes.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ _AT_ONCE = 2000
 
 @dataclass(frozen=True, slots=True)
 class CheckedChain:
-    """A chain as it was found.
+    """A chain as the check found it.
 
     Attributes:
-        lines: how many are there.
-        cut: the sequence number up to which retention has cut lines.
-        last: the sequence number with which it ends.
-        is_taken_in: its lines are from before the chains, and were chained later.
+        lines: how many lines it has.
+        cut: the sequence number of the last line that retention removed; 0 for none.
+        last: the sequence number of its last line.
+        is_taken_in: its lines are of an earlier version, and were chained later.
     """
 
     number: int
@@ -60,11 +60,13 @@ class AuditVerification:
     """What the check found.
 
     Attributes:
-        revision: of the register; 0 where it is gone.
-        began_at: since when lines are chained.
-        waiting: how many lines from before the chains are still to be chained; nothing is known of them.
-        taken_in: how many lines from before the chains were chained later.
-        cut: how many lines retention has cut, of chains and of others.
+        revision: of the register; 0 if it is missing.
+        began_at: since when lines are chained; None if the register is missing.
+        lines: how many lines there are, with and without a chain.
+        waiting: how many lines of an earlier version are still to be chained; they can't be checked yet.
+        taken_in: how many lines of an earlier version were chained later.
+        cut: how many lines retention removed, with and without a chain.
+        faults: those that the service noted before, then those that the check found.
     """
 
     revision: int
@@ -171,7 +173,7 @@ class _Check:
             return Fault(kind, entry.number, entry.writer_id, first, last, after=walk.last_at)
 
         if end is None:
-            # At least so many: it may have gone on since it was seen.
+            # At least so many: it may have grown since the register was last updated.
             reached = max(entry.seen, walk.last)
             yield fault(FaultKind.CHAIN_REMOVED, walk.last + 1 if reached > walk.last else None, reached)
         elif not end.holds:
@@ -187,7 +189,7 @@ class _Check:
             yield fault(FaultKind.END)
 
     async def _strays(self, register: Register, ends: dict[int, ChainEnd]) -> None:
-        """Find lines and ends of chains that nobody registered, and lines whose place is none."""
+        """Find lines and ends of chains that aren't in the register, and lines without a valid sequence number."""
         counted = (
             select(AuditLogRow.chain, func.count(), as_stored(func.min(AuditLogRow.created_at)))
             .where(
@@ -211,7 +213,7 @@ class _Check:
 
 
 def _as_inserted(fault: Fault, end: ChainEnd | None) -> Fault:
-    """Return the fault; what doesn't fit and stands behind the end was never written by the service."""
+    """Return the fault; a line that doesn't fit and follows the end was never written by the service."""
     is_behind = end is not None and end.holds and fault.first is not None and fault.first > end.sequence
     return replace(fault, kind=FaultKind.INSERTED) if is_behind and fault.kind is FaultKind.CHANGED else fault
 

@@ -1,4 +1,4 @@
-"""Going through a chain line by line, and telling what is wrong with it and where."""
+"""The check of one chain, line by line: what is wrong with it, and where."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
 
-from sqlalchemy import Select, select
+from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from keybearer.store.audit import AuditDetail, AuditRecord
@@ -26,24 +25,23 @@ __all__ = [
     "ChainedLine",
     "chain_ends",
     "chained_lines",
-    "chained_statement",
     "instant_in",
     "merged",
 ]
 
 _NEIGHBOURS = 8
-"""A line that doesn't fit its place is looked for in so many places before and behind it."""
+"""How many sequence numbers before and after its own are tried for a line that doesn't fit."""
 _LOOKED_FOR = 200
-"""Lines of one chain; of others it is only told that they don't fit."""
+"""For how many lines of a chain that is tried; later ones are only reported as changed."""
 HIGHEST = 1 << 62
-"""No chain has so many lines. What SQLite holds in the place of a number, and is none, is above all numbers."""
+"""No chain has so many lines. SQLite sorts texts and blobs, which somebody may put there, above all numbers."""
 _NO_INSTANT = 1 << 47
 """Milliseconds: after the year 6000."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChainedLine:
-    """A line with its place in a chain; it isn't whole where something else stands in the place of a value."""
+    """A line with its place in a chain; `is_whole` is false if a column holds a value of another type."""
 
     record: AuditRecord
     sequence: int
@@ -53,7 +51,7 @@ class ChainedLine:
 
 @dataclass(frozen=True, slots=True)
 class ChainEnd:
-    """Where the database says that a chain ends, and whether the service said so."""
+    """Where the database says that a chain ends; `holds` says whether its MAC is right."""
 
     number: int
     sequence: int
@@ -62,7 +60,7 @@ class ChainEnd:
 
 
 async def chain_ends(connection: AsyncConnection, keys: AuditKeys) -> list[ChainEnd]:
-    """Return where chains end."""
+    """Return the ends of all chains that the database has."""
     statement = select(
         AuditChainRow.number,
         AuditChainRow.sequence,
@@ -76,23 +74,20 @@ async def chain_ends(connection: AsyncConnection, keys: AuditKeys) -> list[Chain
 
 
 def instant_in(stored: object) -> datetime | None:
-    """Return the instant that is stored, or None where what is stored is none."""
+    """Return the instant of a stored number of milliseconds; None if the column holds something else."""
     return instant_of(stored) if isinstance(stored, int) and 0 <= stored < _NO_INSTANT else None
-
-
-def chained_statement() -> Select[*tuple[Any, ...]]:
-    """Return a select of what `chained_lines` reads."""
-    columns = (AuditLogRow.mac, *record_columns(AuditLogRow, AuditRecord))
-    return select(AuditLogRow.sequence, *(as_stored(column.expression) for column in columns))
 
 
 async def chained_lines(
     connection: AsyncConnection, chain: int, *, after: ChainedLine | None, limit: int
 ) -> list[ChainedLine]:
-    """Return the next lines of the chain behind this one; from the first on without it."""
-    statement = chained_statement().where(AuditLogRow.chain == chain, AuditLogRow.sequence <= HIGHEST)
+    """Return the lines of the chain that follow `after`, or its first ones."""
+    columns = (AuditLogRow.mac, *record_columns(AuditLogRow, AuditRecord))
+    statement = select(AuditLogRow.sequence, *(as_stored(column.expression) for column in columns)).where(
+        AuditLogRow.chain == chain, AuditLogRow.sequence <= HIGHEST
+    )
     if after is not None:
-        # A number is there once, unless somebody removed the index and put in another line.
+        # Sequence numbers are unique, unless somebody dropped the index and inserted a line.
         statement = statement.where(
             AuditLogRow.sequence >= after.sequence,
             (AuditLogRow.sequence > after.sequence) | (AuditLogRow.id > after.record.id),
@@ -118,7 +113,7 @@ def _details_in(stored: object) -> Mapping[str, AuditDetail] | None:
 
 
 class ChainWalk:
-    """Takes the lines of a chain in the order of their numbers, some at a time."""
+    """Checks the lines of a chain in the order of their sequence numbers, in batches."""
 
     def __init__(self, keys: AuditKeys, entry: ChainEntry) -> None:
         self._keys = keys
@@ -139,7 +134,7 @@ class ChainWalk:
     def _step(self, line: ChainedLine, following: Sequence[ChainedLine]) -> Iterator[Fault]:
         at = line.record.created_at
         if line.sequence <= self.last:
-            # Only below the cut: of a chain each number is there once.
+            # Retention removed it, or the number is there twice: the service wrote neither.
             yield self._fault(FaultKind.INSERTED, line.sequence, line.sequence, at)
             return
         if line.sequence != self.last + 1:
@@ -152,13 +147,13 @@ class ChainWalk:
                 yield self._fault(FaultKind.CHANGED, line.sequence, line.sequence, at)
             elif found != line.sequence:
                 yield self._fault(FaultKind.MOVED, line.sequence, line.sequence, at)
-        # The line behind a gap is over the MAC of one that is gone: nobody can tell whether it was changed.
+        # The MAC of the line after a gap covers the MAC of a line that is missing, so it can't be checked.
         self._after_gap = False
         self.last, self.last_mac, self.last_at = line.sequence, line.mac, at
         self._former.append(line.mac)
 
     def _place_of(self, line: ChainedLine, following: Sequence[ChainedLine]) -> int | None:
-        """Return the sequence number that the line was written with, if it is a near one."""
+        """Return the sequence number that the line was written with, if it is near; else None."""
         self._looked_for += 1
         if self._looked_for > _LOOKED_FOR:
             return None
@@ -174,7 +169,7 @@ class ChainWalk:
             return False
         try:
             content = content_of(line.record)
-        except TypeError:  # something that is no text stands in the place of one
+        except TypeError:  # a column of text holds a value of another type
             return False
         return hmac.compare_digest(self._keys.line(self._entry.number, sequence, before, content), line.mac)
 
@@ -183,7 +178,7 @@ class ChainWalk:
 
 
 def merged(faults: Sequence[Fault]) -> list[Fault]:
-    """Return them with those that follow one another in a chain as one."""
+    """Return the faults; those of one kind in consecutive lines of a chain become one."""
     found: list[Fault] = []
     for fault in faults:
         former = found[-1] if found else None

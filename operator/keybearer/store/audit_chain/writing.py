@@ -1,13 +1,14 @@
-"""How lines come into a chain: numbered and MACed in this process, and stored together with the chain's new end.
+"""How lines enter a chain: this process numbers them, calculates their MACs, and stores them with the new end.
 
-A chain is written by one transaction at a time, and a process has as many chains as it has transactions that commit
-at the same time: none waits for another. A transaction takes a chain that is idle when it is about to commit, and
-gives it back when it is over. Lines and end are one statement of PostgreSQL and one errand to SQLite's thread. A
-transaction that is undone leaves the chain as it was. One of which nobody knows whether it was committed leaves the
-chain behind: what it holds is whole either way, and the process begins another.
+One transaction at a time writes a chain. A process has as many chains as it has transactions that commit at the same
+time, so that none waits for another. A transaction takes an idle chain when it is about to commit, and gives it back
+afterwards. Lines and end are one statement of PostgreSQL, or one call of SQLite's thread.
 
-The new end is written over the one that this process wrote last, and over no other: who finds another there, or none,
-has come upon somebody who edits the database, and says so in the register.
+A transaction that is rolled back leaves the chain as it was. If nobody knows whether a transaction was committed, the
+process gives the chain up and begins another: the chain is whole either way.
+
+The new end replaces the end that this process wrote last, and no other. A process that finds another end, or none,
+notes in the register that somebody edited the database.
 """
 
 from __future__ import annotations
@@ -47,12 +48,12 @@ class ChainLostError(KeybearerError):
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """A chain of this process, as it ends after the last commit.
+    """A chain of this process, with its end after the last commit.
 
     Attributes:
-        sequence: of its last line; 0 of none.
-        mac: of that line.
-        revision: of the register when it was begun.
+        sequence: of its last line; 0 if it has none.
+        mac: of that line; without one, the MAC before the first line.
+        revision: of the register when the chain began.
     """
 
     number: int
@@ -71,15 +72,15 @@ class AuditWriter:
         self._idle: list[Chain] = []
 
     def take(self) -> Chain | None:
-        """Return a chain that nobody else writes until it is given back; None where all are being written."""
+        """Return a chain that nobody else writes until it is given back; None if all are in use."""
         return self._idle.pop() if self._idle else None
 
     def give_back(self, chain: Chain) -> None:
-        """Let others have the chain, as it ends now."""
+        """Make the chain, with its present end, available to other transactions."""
         self._idle.append(chain)
 
     def extended(self, chain: Chain, records: Sequence[AuditRecord]) -> tuple[Chain, list[DriverRow]]:
-        """Return the chain with these lines at its end, and the lines as drivers take them."""
+        """Return the chain with these lines at its end, and their rows as drivers take them."""
         number, sequence, mac = chain.number, chain.sequence, chain.mac
         rows = []
         for record in records:
@@ -92,7 +93,7 @@ class AuditWriter:
 async def append(
     connection: AsyncConnection, writer: AuditWriter, chain: Chain, records: Sequence[AuditRecord]
 ) -> Chain:
-    """Store the lines at the end of the chain, and return it as it is then.
+    """Store the lines at the end of the chain, and return the longer chain.
 
     Raises:
         ChainLostError: it doesn't end where this process left it; nothing was stored.
@@ -104,11 +105,13 @@ async def append(
         columns = [list(column) for column in zip(*rows, strict=True)]
         stored = await connection.exec_driver_sql(_postgres_statement(), (*move, *columns))
         if stored.rowcount != len(rows):
-            raise ChainLostError("the chain of the audit log was changed")
+            raise ChainLostError(
+                f"chain {chain.number} of the audit log doesn't end where this process left it"
+            )
         return longer
     driver = (await connection.get_raw_connection()).driver_connection
     if not isinstance(driver, SqliteConnection):
-        raise TypeError("not a connection of ours")
+        raise TypeError(f"expected a SqliteConnection of this package, not {type(driver).__name__}")
 
     def store(connection: sqlite3.Connection) -> sqlite3.Cursor:
         cursor = connection.cursor()
@@ -118,7 +121,7 @@ async def append(
     try:
         await driver.carried_out(store)
     except sqlite3.Error as error:
-        # As SQLAlchemy tells of what its own statements meet.
+        # The type that SQLAlchemy raises for its own statements, which callers handle.
         raise DBAPIError(None, None, error) from error
     return longer
 
@@ -126,9 +129,9 @@ async def append(
 def append_with(
     writer: AuditWriter, chain: Chain, records: Sequence[AuditRecord]
 ) -> tuple[Chain, Callable[[sqlite3.Cursor], None]]:
-    """Return the chain with these lines, and what stores them by SQLite's own driver.
+    """Return the chain with these lines, and a function that stores them with SQLite's own driver.
 
-    That raises ChainLostError where the chain doesn't end where this process left it; nothing is stored then.
+    The function raises ChainLostError if the chain doesn't end where this process left it; it stores nothing then.
     """
     longer, rows = writer.extended(chain, records)
     end = writer.keys.end(longer.number, longer.sequence, longer.mac)
@@ -138,13 +141,13 @@ def append_with(
 
 def _store(cursor: sqlite3.Cursor, move: Sequence[object], rows: Sequence[DriverRow]) -> None:
     if cursor.execute(_MOVE, move).rowcount != 1:
-        raise ChainLostError("the chain of the audit log was changed")
+        raise ChainLostError("a chain of the audit log doesn't end where this process left it")
     AUDIT_ROWS.insert_with(cursor, rows)
 
 
 @cache
 def _postgres_statement() -> str:
-    """Return one statement for any number of lines: columns are arrays. Without the former end it stores nothing."""
+    """Return one statement for any number of lines: an array per column. With another end it stores nothing."""
     names = AUDIT_ROWS.names
     dialect = postgresql.dialect()  # type: ignore[no-untyped-call] # SQLAlchemy's own
     kinds = [AuditLogRow.__table__.c[name].type.compile(dialect) for name in names]
@@ -177,7 +180,7 @@ async def begin_chain(
         connection: of a writing unit.
         writer: the process that writes it.
         lost: the chain that didn't end where this process left it.
-        taken_in_since: when the first line was written, of a chain for lines from before the chains.
+        taken_in_since: for a chain of lines of an earlier version, when the first of them was written.
     """
     store, now = RegisterStore(connection, writer.keys), writer.clock.now()
     await store.queue()
@@ -200,10 +203,10 @@ async def begin_chain(
 async def _after_loss(
     connection: AsyncConnection, writer: AuditWriter, register: Register, lost: Chain
 ) -> Register:
-    """Return the register with what became of the chain, unless that was the service's own doing."""
+    """Return the register, with the loss of the chain noted if somebody edited the database."""
     entry = register.chains.get(lost.number)
     if entry is None and register.revision > lost.revision:
-        return register  # it was empty for longer than lines are kept, and retention has ended it
+        return register  # retention ended it, because it was empty for longer than lines are kept
     statement = select(AuditChainRow.sequence, AuditChainRow.mac, AuditChainRow.end_mac).where(
         AuditChainRow.number == lost.number
     )

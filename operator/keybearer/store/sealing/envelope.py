@@ -4,8 +4,9 @@ Layout: format (1 byte) | key id (16) | key version (4, big endian) | nonce (12)
 The header is authenticated together with the identity of the record that holds the envelope, so that an
 envelope moved to another row, or renamed to another key, doesn't open.
 
-Format 2 says more than format 1: a secret is bound to its name and folder too, and a data key that is wrapped so has
-everything of its project under marks (`tally`). As the header is authenticated, nobody turns one into the other.
+In format 1, a secret is bound to project, id and version. In format 2, it is bound to its key and folder too. A data
+key that is wrapped in format 2 is strict: all rows of its project are under marks (see `tally`). The header is
+authenticated, so nobody can turn one format into the other.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ WrappedKey = NewType("WrappedKey", bytes)
 KEY_BYTES = 32
 MARK_BYTES = 32
 BARE, BOUND = 1, 2
-"""Formats: of what earlier versions sealed, and of what is bound to its place as well."""
+"""Formats 1 and 2: without and with a binding to the place, key and folder."""
 _FORMATS = frozenset({BARE, BOUND})
 _MARKS = b"keybearer marks of rows"
 _VERSION = struct.Struct(">I")
@@ -68,9 +69,9 @@ class UnsealError(KeybearerError):
 
 
 class AlteredDatabaseError(UnsealError):
-    """Rows were edited, moved, put back or removed by others than the service; nothing is read of them.
+    """Rows were edited, moved, put back or removed without the service, which refuses them.
 
-    The text names ids alone, and says what to do: clients are shown it.
+    Clients see the text: it names only ids, and says what to do.
     """
 
 
@@ -120,9 +121,8 @@ class SealingKey:
     Nonces are random: a key may seal 2**32 texts before it should be rotated (NIST SP 800-38D section 8.3).
 
     Attributes:
-        name: that its envelopes name it by.
-        is_strict: of a data key, that its project's secrets and folders are under marks, and that it opens secrets
-            in the format `BOUND` only.
+        name: the name of the key in its envelopes.
+        is_strict: for a data key: its project is under marks, and it opens secrets only in the format `BOUND`.
     """
 
     name: KeyName
@@ -142,9 +142,9 @@ class SealingKey:
         return self._material
 
     def marks(self, texts: Iterable[bytes]) -> list[int]:
-        """Return what stands for each text in a sum of marks, 256 bits that nobody foretells without this key.
+        """Return the mark of each text: its MAC of 256 bits, as a number.
 
-        BLAKE2b (RFC 7693) with a key that is derived from this one and used for nothing else.
+        The MAC is keyed BLAKE2b (RFC 7693). Its key is derived from this one, and used for nothing else.
         """
         marks: list[int] = []
         copy, number = self._marking.copy, int.from_bytes

@@ -1,6 +1,6 @@
-"""Sets of rows that a process has looked through, by the envelope of their sum: a bounded number of marks.
+"""A bounded cache of the sets of rows that this process has read and checked, by the envelope of their sum.
 
-An envelope is another one after each change, so that what is here under it is never out of date.
+Each change makes another envelope, so an entry is never out of date.
 """
 
 from __future__ import annotations
@@ -23,18 +23,21 @@ __all__ = [
 ]
 
 _MARKS_MAX = 100_000
-"""In memory, about 20 MB; a set that is larger than that by itself is kept until the next one comes."""
+"""How many marks are cached: about 20 MB. A single larger set is kept until the next one comes."""
 _SHORT = (1 << 62) - 1
 
 
 def shortened(mark: int) -> int:
-    """Return what is remembered of a mark: as nobody has the key, 62 bits are as good as all, in half the memory."""
+    """Return the 62 bits of a mark that are cached: enough, as nobody has the key, and in half the memory."""
     return mark & _SHORT
 
 
 @dataclass(slots=True)
 class KnownFolder:
-    """A folder whose seal is open, and its secrets by key and owner where they were looked through."""
+    """A folder whose seal was opened; the shortened marks of its secrets, once they were read and checked.
+
+    `shared` is by key, `personal` by key and owner; None until they were read.
+    """
 
     key: SealingKey
     tallies: FolderTallies
@@ -43,7 +46,7 @@ class KnownFolder:
 
     @property
     def weight(self) -> int:
-        """How many marks it holds, and itself."""
+        """How many marks it holds, plus one for itself."""
         return 1 + len(self.shared or ()) + len(self.personal or ())
 
 
@@ -59,7 +62,7 @@ class PlacedFolder(NamedTuple):
 
 
 class PlacedEnvironment(NamedTuple):
-    """An environment and what it is called."""
+    """An environment and its slug."""
 
     id: str
     project_id: str
@@ -68,10 +71,10 @@ class PlacedEnvironment(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class KnownPlaces:
-    """The places of a project that was looked through.
+    """The places of a project, after they were read and checked.
 
     Attributes:
-        key: that their sum is sealed with.
+        key: the key that seals their sum.
         tally: their sum.
         folders: by their ids.
         environments: the slug of each, by its id.
@@ -86,7 +89,7 @@ class KnownPlaces:
 
     @property
     def weight(self) -> int:
-        """How many rows it holds, and itself; a row of a folder weighs as much as two marks."""
+        """How many rows it holds, plus one for itself; a folder needs as much memory as two marks."""
         return 1 + 2 * len(self.folders) + len(self.environments)
 
 
@@ -94,7 +97,7 @@ _Known = TypeVar("_Known", KnownFolder, KnownPlaces)
 
 
 class _Sets(Generic[_Known]):
-    """Those of one kind, letting go of the ones unused for longest."""
+    """The entries of one kind; those that were unused for longest are dropped first."""
 
     def __init__(self) -> None:
         self._known: OrderedDict[tuple[str, bytes], tuple[_Known, int]] = OrderedDict()
@@ -109,7 +112,7 @@ class _Sets(Generic[_Known]):
         return found[0]
 
     def put(self, record_id: str, envelope: bytes, known: _Known) -> None:
-        """Remember it; called again when it has grown."""
+        """Store it; call again when it has grown."""
         self.take(record_id, envelope)
         self._known[record_id, envelope] = (known, known.weight)
         self._weight += known.weight
@@ -118,7 +121,7 @@ class _Sets(Generic[_Known]):
             self._weight -= weight
 
     def take(self, record_id: str, envelope: bytes) -> _Known | None:
-        """Return it, and remember it no longer."""
+        """Remove and return it."""
         found = self._known.pop((record_id, envelope), None)
         if found is None:
             return None
@@ -127,7 +130,7 @@ class _Sets(Generic[_Known]):
 
 
 class KnownSets:
-    """What this process has looked through."""
+    """The sets that this process has read and checked."""
 
     def __init__(self) -> None:
         self.folders: _Sets[KnownFolder] = _Sets()

@@ -1,9 +1,11 @@
-"""Sums of the marks of rows: what a set of rows is, in 36 bytes that are as quickly changed for many rows as for few.
+"""Sums of marks: a keyed hash of a set of rows, in 36 bytes, which changes as fast for many rows as for few.
 
-A row's mark is a pseudorandom number of 256 bits (`SealingKey.mark`). The sum of a set is the exclusive or of its
-marks, and how many they are. It is kept in an envelope: nobody learns it, or sees what a change did to it. Without
-the key, another set of the same sum is found by guessing alone. This is MSet-XOR-Hash of Clarke, Devadas, van Dijk,
-Gassend and Suh, "Incremental Multiset Hash Functions" (ASIACRYPT 2003), with encryption in place of its mask.
+The *mark* of a row is a MAC of 256 bits (`SealingKey.marks`). The *sum* of a set of rows is the exclusive or of their
+marks, with their number. A sum is kept in an envelope, the *seal*: nobody without the key learns it, or sees how a
+change alters it. So another set with the same sum can only be guessed.
+
+This is MSet-XOR-Hash of Clarke, Devadas, van Dijk, Gassend and Suh, "Incremental Multiset Hash Functions" (ASIACRYPT
+2003), with encryption in place of its mask.
 """
 
 from __future__ import annotations
@@ -21,18 +23,18 @@ _PLACES = struct.Struct(f">BI{_MARK_BYTES}s")
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """How many rows a set has, and the sum of their marks."""
+    """The sum of a set of rows: their number, and the exclusive or of their marks."""
 
     count: int
     total: int = field(repr=False)
 
     @classmethod
     def of(cls, marks: Iterable[int]) -> Tally:
-        """Return the tally of the rows of these marks."""
+        """Return the sum of the rows with these marks."""
         return EMPTY.changed((), marks)
 
     def changed(self, gone: Iterable[int], new: Iterable[int]) -> Tally:
-        """Return the tally without the rows of the first marks and with those of the second."""
+        """Return the sum without the rows of the marks `gone`, and with those of the marks `new`."""
         count, total = self.count, self.total
         for mark in gone:
             count -= 1
@@ -40,7 +42,7 @@ class Tally:
         for mark in new:
             count += 1
             total ^= mark
-        # Fewer than none is no set: rows were added behind the service's back. No set has that many either.
+        # A count below zero means that rows were added without the service. It wraps to a number no set has.
         return Tally(count % (1 << 32), total)
 
 
@@ -49,7 +51,7 @@ EMPTY = Tally(0, 0)
 
 @dataclass(frozen=True, slots=True)
 class FolderTallies:
-    """The shared and the personal secrets of a folder."""
+    """The sums of the shared and of the personal secrets of a folder."""
 
     shared: Tally = EMPTY
     personal: Tally = EMPTY
@@ -75,9 +77,9 @@ class FolderTallies:
 
 @dataclass(frozen=True, slots=True)
 class PlaceTally:
-    """The environments and folders of a project.
+    """The sum of the places of a project: its environments and folders.
 
-    `is_bound` says that all its secrets are sealed by a strict key: what another key sealed is refused.
+    `is_bound` says that a strict key sealed all secrets of the project: what another key sealed is refused.
     """
 
     places: Tally = EMPTY

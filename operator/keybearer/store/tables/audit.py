@@ -16,7 +16,7 @@ __all__ = ["AuditChainRow", "AuditLogRow", "AuditRegisterRow"]
 class AuditLogRow(Row):
     """One thing that somebody did or was refused. Refers to nothing: it outlives whatever it speaks of.
 
-    `chain`, `sequence` and `mac` are the line's place in a chain; null of lines from before there were any.
+    `chain`, `sequence` and `mac` are the line's place in a chain; null for lines of versions without chains.
     """
 
     __tablename__ = "audit_log"

@@ -54,7 +54,7 @@ class RootKeyRow(Row):
 class KeyHolderRow(Row):
     """A process holds a root key; said again every few seconds, so that an old line is of a process that is gone.
 
-    `keeps_marks` is not said by processes of versions that had none; see `seal_conversion`.
+    `keeps_marks` is false for processes of earlier versions, which don't know it; see `seal_conversion`.
     """
 
     __tablename__ = "key_holders"

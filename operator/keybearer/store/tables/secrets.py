@@ -49,8 +49,8 @@ class SecretRow(Row):
 class SecretVersionRow(Row):
     """What a secret was at one version, the present one included.
 
-    `folder_id` is the folder that it was in then, which its envelopes are bound to; it may be gone. Null until what
-    an earlier version sealed is sealed anew.
+    `folder_id` is the folder that the secret was in then; its envelopes are bound to it, and it may be deleted. It is
+    null for what an earlier version sealed, until that is sealed anew.
     """
 
     __tablename__ = "secret_versions"
