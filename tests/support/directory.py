@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from keybearer.outbound.addresses import Address
 from keybearer.outbound.allowed import parse_allowed
 from keybearer.outbound.gate import Gate
+from support.listening import listening
 
 __all__ = ["BIND", "EXTENDED", "SEARCH", "Told", "answered", "found", "loopback_gate", "scripted_directory"]
 
@@ -68,27 +69,19 @@ async def scripted_directory(
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         told.connections += 1
-        try:
-            while True:
-                request = await _request(reader)
-                if request[5] == UNBIND:
-                    break
-                told.requests.append(request)
-                reply = script(request[4], request[5], request)
-                if reply is None:
-                    break
-                writer.write(reply)
-                await writer.drain()
-        except (asyncio.IncompleteReadError, OSError):
-            pass  # the other side has gone
-        finally:
-            writer.close()
+        while True:
+            request = await _request(reader)
+            if request[5] == UNBIND:
+                break
+            told.requests.append(request)
+            reply = script(request[4], request[5], request)
+            if reply is None:
+                break
+            writer.write(reply)
+            await writer.drain()
 
-    server = await asyncio.start_server(serve, "127.0.0.1", 0, ssl=tls)
-    try:
-        yield server.sockets[0].getsockname()[1], told
-    finally:
-        server.close()
+    async with listening(serve, tls=tls) as port:
+        yield port, told
 
 
 async def _request(reader: asyncio.StreamReader) -> bytes:

@@ -25,6 +25,7 @@ from keybearer.outbound.acme.messages import Identifier, OrderStatus
 from keybearer.outbound.acme.way import AcmeWay
 from keybearer.pki.keys import generate_private_key
 from support.directory import loopback_gate
+from support.listening import listening
 from support.self_signed import certificate
 
 PROBLEM = "urn:ietf:params:acme:error:"
@@ -52,20 +53,13 @@ class Authority:
         return sum(1 for _, sent, _ in self.sent if sent == path)
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            while head := await reader.readuntil(b"\r\n\r\n"):
-                method, path, _ = head.split(b"\r\n", 1)[0].decode().split(" ")
-                lengths = [
-                    line for line in head.split(b"\r\n") if line.lower().startswith(b"content-length:")
-                ]
-                body = await reader.readexactly(int(lengths[0].split(b":")[1])) if lengths else b""
-                self.sent.append((method, path, json.loads(body) if body else {}))
-                writer.write(self._answer(method, path))
-                await writer.drain()
-        except (asyncio.IncompleteReadError, ConnectionError):
-            pass
-        finally:
-            writer.close()
+        while head := await reader.readuntil(b"\r\n\r\n"):
+            method, path, _ = head.split(b"\r\n", 1)[0].decode().split(" ")
+            lengths = [line for line in head.split(b"\r\n") if line.lower().startswith(b"content-length:")]
+            body = await reader.readexactly(int(lengths[0].split(b":")[1])) if lengths else b""
+            self.sent.append((method, path, json.loads(body) if body else {}))
+            writer.write(self._answer(method, path))
+            await writer.drain()
 
     def _answer(self, method: str, path: str) -> bytes:
         usual: dict[str, Callable[[int], tuple[int, Mapping[str, str], object]]] = {
@@ -106,14 +100,16 @@ async def talking(
     tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     tls.load_cert_chain(chain, key_file)
     authority = Authority()
-    server = await asyncio.start_server(authority.serve, "127.0.0.1", 0, ssl=tls)
-    authority.root = f"https://127.0.0.1:{server.sockets[0].getsockname()[1]}"
     way = AcmeWay(loopback_gate(*([allow] if allow else [])), SystemClock())
-    async with way.client(
-        f"{authority.root}/dir", key, account_url=f"{authority.root}/me", ca_certificates=chain.read_text()
-    ) as client:
-        yield authority, client
-    server.close()
+    async with listening(authority.serve, tls=tls) as port:
+        authority.root = f"https://127.0.0.1:{port}"
+        async with way.client(
+            f"{authority.root}/dir",
+            key,
+            account_url=f"{authority.root}/me",
+            ca_certificates=chain.read_text(),
+        ) as client:
+            yield authority, client
 
 
 class TestSigning:

@@ -10,6 +10,7 @@ from keybearer.outbound.addresses import Address
 from keybearer.outbound.allowed import parse_allowed
 from keybearer.outbound.errors import OutboundFailedError, OutboundRefusedError
 from keybearer.outbound.gate import Gate
+from support.listening import listening
 
 
 class Answers:
@@ -92,14 +93,10 @@ async def test_an_address_that_takes_no_connection_is_followed_by_the_next() -> 
     async def hang_up(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.close()
 
-    listening = await asyncio.start_server(hang_up, "127.0.0.1", 0)
-    try:
-        port = listening.sockets[0].getsockname()[1]
+    async with listening(hang_up) as port:
         going = gate(["127.0.0.2", "127.0.0.1"], ["127.0.0.2"], allow=["127.0.0.0/8"])
         connected = await going.connect(await going.check("two.example.com", port))
         assert connected.getpeername() == ("127.0.0.1", port)
         connected.close()
         with pytest.raises(OutboundFailedError, match="reached"):
             await going.connect(await going.check("one.example.com", port))
-    finally:
-        listening.close()

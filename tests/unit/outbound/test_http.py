@@ -16,6 +16,7 @@ from keybearer.outbound.http import BODY_LIMIT_BYTES, OutboundAnswer, OutboundHt
 from keybearer.outbound.trust import trust
 from keybearer.outbound.urls import OutboundUrl
 from support.directory import loopback_gate
+from support.listening import listening
 from tools.controlplane.certificates import create_identity
 from tools.local.waiting import PATIENCE
 
@@ -36,22 +37,14 @@ async def server(
     seen: list[bytes] = []
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            seen.append(await reader.readuntil(b"\r\n\r\n"))
-            if answer is not None:
-                writer.write(answer)
-                await writer.drain()
-            await reader.read()
-        except (OSError, asyncio.IncompleteReadError):
-            pass  # the other side has gone
-        finally:
-            writer.close()
+        seen.append(await reader.readuntil(b"\r\n\r\n"))
+        if answer is not None:
+            writer.write(answer)
+            await writer.drain()
+        await reader.read()
 
-    listening = await asyncio.start_server(serve, "127.0.0.1", 0, ssl=tls)
-    try:
-        yield listening.sockets[0].getsockname()[1], seen
-    finally:
-        listening.close()
+    async with listening(serve, tls=tls) as port:
+        yield port, seen
 
 
 async def post(

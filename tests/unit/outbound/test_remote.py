@@ -29,6 +29,7 @@ from keybearer.outbound.remote import RemoteHttp
 from keybearer.outbound.trust import trust, trust_as_well
 from support.async_waiting import until
 from support.directory import loopback_gate
+from support.listening import listening
 from support.self_signed import certificate
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
@@ -82,53 +83,36 @@ async def server(
     seen = Seen()
     left = list(replies)
 
-    serving: set[asyncio.Task[None]] = set()
-
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        if (task := asyncio.current_task()) is not None:
-            serving.add(task)
         seen.connections += 1
-        try:
-            while True:
-                head = await reader.readuntil(b"\r\n\r\n")
-                length = next(
-                    (
-                        int(line.split(b":")[1])
-                        for line in head.split(b"\r\n")
-                        if line.lower().startswith(b"content-length")
-                    ),
-                    0,
-                )
-                seen.requests.append(head + await reader.readexactly(length))
-                seen.at_once += 1
-                seen.most_at_once = max(seen.most_at_once, seen.at_once)
-                if seen.at_once == 10:
-                    seen.ten_at_once.set()
-                if hold is not None:
-                    await hold.wait()
-                seen.at_once -= 1
-                answer = left.pop(0) if len(left) > 1 else left[0]
-                if answer is None:
-                    break
-                writer.write(answer)
-                await writer.drain()
-                if answer.endswith(b"cut"):
-                    break
-        except (asyncio.IncompleteReadError, OSError):
-            pass  # the other side has gone
-        finally:
-            writer.close()
+        while True:
+            head = await reader.readuntil(b"\r\n\r\n")
+            length = next(
+                (
+                    int(line.split(b":")[1])
+                    for line in head.split(b"\r\n")
+                    if line.lower().startswith(b"content-length")
+                ),
+                0,
+            )
+            seen.requests.append(head + await reader.readexactly(length))
+            seen.at_once += 1
+            seen.most_at_once = max(seen.most_at_once, seen.at_once)
+            if seen.at_once == 10:
+                seen.ten_at_once.set()
+            if hold is not None:
+                await hold.wait()
+            seen.at_once -= 1
+            answer = left.pop(0) if len(left) > 1 else left[0]
+            if answer is None:
+                break
+            writer.write(answer)
+            await writer.drain()
+            if answer.endswith(b"cut"):
+                break
 
-    running = await asyncio.start_server(serve, "127.0.0.1", 0, ssl=tls)
-    try:
-        yield running.sockets[0].getsockname()[1], seen
-    finally:
-        running.close()
-        # A transport that the loop has no more turn to close would be told in whatever test runs then.
-        for task in serving:
-            task.cancel()
-        await asyncio.gather(*serving, return_exceptions=True)
-        await asyncio.sleep(0)
+    async with listening(serve, tls=tls) as port:
+        yield port, seen
 
 
 def has_seen(seen: Seen, number: int) -> Callable[[], Awaitable[bool]]:
