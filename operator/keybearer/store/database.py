@@ -234,7 +234,8 @@ class Database:
             await self._take_turn()
             try:
                 if not audit or self._audit_writer is None:
-                    found = await self._direct.run(partial(_with_unchained, work=work, audit=audit))
+                    unchained = partial(_store_unchained, audit=audit)
+                    found = await self._direct.run(partial(_with_lines, work=work, store=unchained))
                     break
                 chain = self._audit_writer.take()
                 if chain is not None:
@@ -313,9 +314,5 @@ def _with_lines(
     return found
 
 
-def _with_unchained(
-    cursor: sqlite3.Cursor, work: Callable[[sqlite3.Cursor], _T], audit: Sequence[AuditRecord]
-) -> _T:
-    found = work(cursor)
+def _store_unchained(cursor: sqlite3.Cursor, audit: Sequence[AuditRecord]) -> None:
     AUDIT_ROWS.insert_with(cursor, [AUDIT_ROWS.row(record, None, None, None) for record in audit])
-    return found

@@ -152,10 +152,6 @@ class RegisterStore:
         self._connection = connection
         self._keys = keys
 
-    async def queue(self) -> None:
-        """Lock the register until the unit ends; other processes that change it wait."""
-        await take_lock(self._connection, Lock.AUDIT_REGISTER)
-
     async def found(self) -> Register | None:
         """Return the register, or None if there is none.
 
@@ -174,8 +170,12 @@ class RegisterStore:
             )
         return _read(self._keys.register.open(Ciphertext(row.content), _IDENTITY))
 
-    async def found_or_begun(self, now: datetime) -> Register:
-        """Return the register; if it is missing or doesn't open, a new one that notes this. Call `queue` first."""
+    async def locked(self, now: datetime) -> Register:
+        """Return the register, to change it: other processes that change it wait until the unit ends.
+
+        If it is missing or doesn't open, this is a new one that notes that.
+        """
+        await take_lock(self._connection, Lock.AUDIT_REGISTER)
         try:
             found = await self.found()
         except UnsealError:

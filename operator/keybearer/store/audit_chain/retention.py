@@ -7,7 +7,7 @@ with them for as long as lines are kept.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import takewhile
@@ -15,10 +15,9 @@ from itertools import takewhile
 from sqlalchemy import CursorResult, delete, func, or_, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from keybearer.store.audit import AuditRecord
 from keybearer.store.audit_chain.register import ChainEntry, Fault, FaultKind, Register, RegisterStore
 from keybearer.store.audit_chain.taking_in import unchained_lines
-from keybearer.store.audit_chain.walk import HIGHEST, ChainWalk, chain_ends, chained_lines, merged
+from keybearer.store.audit_chain.walk import ChainWalk, chain_ends, chained_lines, is_stray, merged
 from keybearer.store.audit_chain.writing import AuditWriter
 from keybearer.store.tables.audit import AuditChainRow, AuditLogRow
 
@@ -55,8 +54,7 @@ class _Cut:
         cls, connection: AsyncConnection, writer: AuditWriter, before: datetime, limit: int
     ) -> _Cut:
         store, now = RegisterStore(connection, writer.keys), writer.clock.now()
-        await store.queue()
-        register = await store.found_or_begun(now)
+        register = await store.locked(now)
         return cls(connection, writer, store, register, before, limit, now)
 
     async def unchained(self) -> int:
@@ -66,7 +64,7 @@ class _Cut:
         found = await unchained_lines(self.connection, limit=self.limit, before=self.before)
         if not found:
             return 0
-        await self._delete(found)
+        await self._delete(line.id for line in found)
         cut = self.register.cut_unchained + len(found)
         await self.store.store(replace(self.register, cut_unchained=cut))
         return len(found)
@@ -78,31 +76,25 @@ class _Cut:
             return 0
         walk = ChainWalk(self.writer.keys, entry)
         faults = merged(list(walk.take(old)))
-        await self._delete([line.record for line in old])
+        await self._delete(line.record.id for line in old)
         now_cut = replace(entry, cut=walk.last, cut_mac=walk.last_mac, cut_at=self.now, cut_why=_WHY)
         await self.store.store(self.register.with_entry(now_cut).noting(faults, self.now))
         return len(old)
 
     async def strays(self) -> int:
         """Remove lines without a chain, of a chain that isn't in the register, or without a valid sequence number."""
-        known = list(self.register.chains)
         statement = (
             select(AuditLogRow.id, AuditLogRow.chain)
             .where(
                 AuditLogRow.created_at < self.before,
-                or_(
-                    AuditLogRow.chain.is_(None),
-                    AuditLogRow.chain.not_in(known),
-                    AuditLogRow.sequence.is_(None),
-                    AuditLogRow.sequence > HIGHEST,
-                ),
+                or_(AuditLogRow.chain.is_(None), is_stray(self.register.chains)),
             )
             .limit(self.limit)
         )
         rows = (await self.connection.execute(statement)).all()
         if not rows:
             return 0
-        await self.connection.execute(delete(AuditLogRow).where(AuditLogRow.id.in_([row.id for row in rows])))
+        await self._delete(row.id for row in rows)
         faults = [
             Fault(FaultKind.UNCHAINED if chain is None else FaultKind.CHAIN_UNKNOWN, chain, lines=lines)
             for chain, lines in Counter(row.chain for row in rows).items()
@@ -110,9 +102,8 @@ class _Cut:
         await self.store.store(self.register.noting(faults, self.now))
         return len(rows)
 
-    async def _delete(self, records: Sequence[AuditRecord]) -> None:
-        ids = [record.id for record in records]
-        await self.connection.execute(delete(AuditLogRow).where(AuditLogRow.id.in_(ids)))
+    async def _delete(self, ids: Iterable[str]) -> None:
+        await self.connection.execute(delete(AuditLogRow).where(AuditLogRow.id.in_(list(ids))))
 
 
 async def note_chains(connection: AsyncConnection, writer: AuditWriter, before: datetime) -> None:
@@ -122,8 +113,7 @@ async def note_chains(connection: AsyncConnection, writer: AuditWriter, before: 
     wrong, that is noted first: no later check could find it.
     """
     store, now = RegisterStore(connection, writer.keys), writer.clock.now()
-    await store.queue()
-    register = found = await store.found_or_begun(now)
+    register = found = await store.locked(now)
     kept = tuple(note for note in register.notes if note.noted_at is None or note.noted_at >= before)
     register = replace(register, notes=kept)
     found_ends = await chain_ends(connection, writer.keys)

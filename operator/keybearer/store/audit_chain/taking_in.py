@@ -16,7 +16,6 @@ from sqlalchemy import CursorResult, bindparam, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from keybearer.store.audit import AuditRecord
-from keybearer.store.audit_chain.macs import content_of
 from keybearer.store.audit_chain.register import Register, RegisterStore
 from keybearer.store.audit_chain.writing import AuditWriter, Chain, ChainLostError, begin_chain
 from keybearer.store.columns import select_record
@@ -45,8 +44,7 @@ async def begin_register(connection: AsyncConnection, writer: AuditWriter, *, is
     notes that, and accepts no lines without a chain.
     """
     store, now = RegisterStore(connection, writer.keys), writer.clock.now()
-    await store.queue()
-    register = await store.found_or_begun(now)
+    register = await store.locked(now)
     if register.revision:
         return
     if is_first and register.last_number == 0 and not await store.is_there():
@@ -83,8 +81,7 @@ async def take_in(
     If there are none at all, and the hour is over, the register says that no more may come.
     """
     store, now = RegisterStore(connection, writer.keys), writer.clock.now()
-    await store.queue()
-    register = await store.found_or_begun(now)
+    register = await store.locked(now)
     if not register.takes_in:
         return None
     lines = await unchained_lines(connection, limit=limit, after=place)
@@ -112,29 +109,31 @@ async def _taken_in(
 async def _append(
     connection: AsyncConnection, writer: AuditWriter, chain: Chain, lines: Sequence[AuditRecord]
 ) -> Chain:
-    number, sequence, mac = chain.number, chain.sequence, chain.mac
-    places = []
-    for line in lines:
-        sequence += 1
-        mac = writer.keys.line(number, sequence, mac, content_of(line))
-        places.append({"its_id": line.id, "its_sequence": sequence, "its_mac": mac})
-    end = writer.keys.end(number, sequence, mac)
+    longer, macs = writer.extended(chain, lines)
     move = (
         update(AuditChainRow)
         .where(
-            AuditChainRow.number == number,
+            AuditChainRow.number == chain.number,
             AuditChainRow.sequence == chain.sequence,
             AuditChainRow.mac == chain.mac,
         )
-        .values(sequence=sequence, mac=mac, end_mac=end)
+        .values(
+            sequence=longer.sequence,
+            mac=longer.mac,
+            end_mac=writer.keys.end(longer.number, longer.sequence, longer.mac),
+        )
     )
     moved: CursorResult[object] = await connection.execute(move)
     if moved.rowcount != 1:
-        raise ChainLostError(f"chain {number} of the audit log doesn't end where this process left it")
+        raise ChainLostError(f"chain {chain.number} of the audit log doesn't end where this process left it")
     number_them = (
         update(AuditLogRow)
         .where(AuditLogRow.id == bindparam("its_id"), AuditLogRow.chain.is_(None))
-        .values(chain=number, sequence=bindparam("its_sequence"), mac=bindparam("its_mac"))
+        .values(chain=chain.number, sequence=bindparam("its_sequence"), mac=bindparam("its_mac"))
     )
+    places = [
+        {"its_id": line.id, "its_sequence": sequence, "its_mac": mac}
+        for sequence, (line, mac) in enumerate(zip(lines, macs, strict=True), start=chain.sequence + 1)
+    ]
     await connection.execute(number_them, places)
-    return replace(chain, sequence=sequence, mac=mac)
+    return longer

@@ -9,19 +9,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from sqlalchemy import func, or_, select
+from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from keybearer.store.audit_chain.macs import AuditKeys
 from keybearer.store.audit_chain.register import ChainEntry, Fault, FaultKind, Register, RegisterStore
 from keybearer.store.audit_chain.walk import (
-    HIGHEST,
     ChainedLine,
     ChainEnd,
     ChainWalk,
     chain_ends,
     chained_lines,
     instant_in,
+    is_stray,
     merged,
 )
 from keybearer.store.columns import as_stored
@@ -192,14 +192,7 @@ class _Check:
         """Find lines and ends of chains that aren't in the register, and lines without a valid sequence number."""
         counted = (
             select(AuditLogRow.chain, func.count(), as_stored(func.min(AuditLogRow.created_at)))
-            .where(
-                AuditLogRow.chain.is_not(None),
-                or_(
-                    AuditLogRow.chain.not_in(list(register.chains)),
-                    AuditLogRow.sequence.is_(None),
-                    AuditLogRow.sequence > HIGHEST,
-                ),
-            )
+            .where(AuditLogRow.chain.is_not(None), is_stray(register.chains))
             .group_by(AuditLogRow.chain)
             .order_by(AuditLogRow.chain)
         )

@@ -5,11 +5,11 @@ from __future__ import annotations
 import hmac
 import json
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from sqlalchemy import select
+from sqlalchemy import ColumnElement, or_, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from keybearer.store.audit import AuditDetail, AuditRecord
@@ -19,13 +19,13 @@ from keybearer.store.columns import as_stored, instant_of, record_columns
 from keybearer.store.tables.audit import AuditChainRow, AuditLogRow
 
 __all__ = [
-    "HIGHEST",
     "ChainEnd",
     "ChainWalk",
     "ChainedLine",
     "chain_ends",
     "chained_lines",
     "instant_in",
+    "is_stray",
     "merged",
 ]
 
@@ -33,7 +33,7 @@ _NEIGHBOURS = 8
 """How many sequence numbers before and after its own are tried for a line that doesn't fit."""
 _LOOKED_FOR = 200
 """For how many lines of a chain that is tried; later ones are only reported as changed."""
-HIGHEST = 1 << 62
+_HIGHEST = 1 << 62
 """No chain has so many lines. SQLite sorts texts and blobs, which somebody may put there, above all numbers."""
 _NO_INSTANT = 1 << 47
 """Milliseconds: after the year 6000."""
@@ -78,13 +78,22 @@ def instant_in(stored: object) -> datetime | None:
     return instant_of(stored) if isinstance(stored, int) and 0 <= stored < _NO_INSTANT else None
 
 
+def is_stray(chains: Iterable[int]) -> ColumnElement[bool]:
+    """Return the condition for lines of other chains than these, or without a valid sequence number."""
+    return or_(
+        AuditLogRow.chain.not_in(list(chains)),
+        AuditLogRow.sequence.is_(None),
+        AuditLogRow.sequence > _HIGHEST,
+    )
+
+
 async def chained_lines(
     connection: AsyncConnection, chain: int, *, after: ChainedLine | None, limit: int
 ) -> list[ChainedLine]:
     """Return the lines of the chain that follow `after`, or its first ones."""
     columns = (AuditLogRow.mac, *record_columns(AuditLogRow, AuditRecord))
     statement = select(AuditLogRow.sequence, *(as_stored(column.expression) for column in columns)).where(
-        AuditLogRow.chain == chain, AuditLogRow.sequence <= HIGHEST
+        AuditLogRow.chain == chain, AuditLogRow.sequence <= _HIGHEST
     )
     if after is not None:
         # Sequence numbers are unique, unless somebody dropped the index and inserted a line.

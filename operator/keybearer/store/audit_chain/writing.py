@@ -79,15 +79,13 @@ class AuditWriter:
         """Make the chain, with its present end, available to other transactions."""
         self._idle.append(chain)
 
-    def extended(self, chain: Chain, records: Sequence[AuditRecord]) -> tuple[Chain, list[DriverRow]]:
-        """Return the chain with these lines at its end, and their rows as drivers take them."""
-        number, sequence, mac = chain.number, chain.sequence, chain.mac
-        rows = []
-        for record in records:
-            sequence += 1
-            mac = self.keys.line(number, sequence, mac, content_of(record))
-            rows.append(AUDIT_ROWS.row(record, number, sequence, mac))
-        return replace(chain, sequence=sequence, mac=mac), rows
+    def extended(self, chain: Chain, records: Sequence[AuditRecord]) -> tuple[Chain, list[bytes]]:
+        """Return the chain with these lines at its end, and their MACs; they are numbered from its former end on."""
+        mac, macs = chain.mac, []
+        for sequence, record in enumerate(records, start=chain.sequence + 1):
+            mac = self.keys.line(chain.number, sequence, mac, content_of(record))
+            macs.append(mac)
+        return replace(chain, sequence=chain.sequence + len(macs), mac=mac), macs
 
 
 async def append(
@@ -98,9 +96,7 @@ async def append(
     Raises:
         ChainLostError: it doesn't end where this process left it; nothing was stored.
     """
-    longer, rows = writer.extended(chain, records)
-    end = writer.keys.end(longer.number, longer.sequence, longer.mac)
-    move = (longer.sequence, longer.mac, end, chain.number, chain.sequence, chain.mac)
+    longer, move, rows = _statements(writer, chain, records)
     if connection.dialect.name == "postgresql":
         columns = [list(column) for column in zip(*rows, strict=True)]
         stored = await connection.exec_driver_sql(_postgres_statement(), (*move, *columns))
@@ -133,10 +129,21 @@ def append_with(
 
     The function raises ChainLostError if the chain doesn't end where this process left it; it stores nothing then.
     """
-    longer, rows = writer.extended(chain, records)
-    end = writer.keys.end(longer.number, longer.sequence, longer.mac)
-    move = (longer.sequence, longer.mac, end, chain.number, chain.sequence, chain.mac)
+    longer, move, rows = _statements(writer, chain, records)
     return longer, lambda cursor: _store(cursor, move, rows)
+
+
+def _statements(
+    writer: AuditWriter, chain: Chain, records: Sequence[AuditRecord]
+) -> tuple[Chain, Sequence[object], list[DriverRow]]:
+    """Return the longer chain, what `_MOVE` takes for it, and the rows of the lines."""
+    longer, macs = writer.extended(chain, records)
+    rows = [
+        AUDIT_ROWS.row(record, chain.number, sequence, mac)
+        for sequence, (record, mac) in enumerate(zip(records, macs, strict=True), start=chain.sequence + 1)
+    ]
+    end = writer.keys.end(longer.number, longer.sequence, longer.mac)
+    return longer, (longer.sequence, longer.mac, end, chain.number, chain.sequence, chain.mac), rows
 
 
 def _store(cursor: sqlite3.Cursor, move: Sequence[object], rows: Sequence[DriverRow]) -> None:
@@ -183,8 +190,7 @@ async def begin_chain(
         taken_in_since: for a chain of lines of an earlier version, when the first of them was written.
     """
     store, now = RegisterStore(connection, writer.keys), writer.clock.now()
-    await store.queue()
-    register = await store.found_or_begun(now)
+    register = await store.locked(now)
     if lost is not None:
         register = await _after_loss(connection, writer, register, lost)
     number = max(register.last_number, await store.highest_number()) + 1
