@@ -32,7 +32,6 @@ from keybearer.store.sealing.envelope import (
     SealingKey,
     UnsealError,
     associate,
-    key_name_of,
 )
 from keybearer.store.sealing.known_sets import KnownFolder, KnownPlaces, shortened
 from keybearer.store.sealing.tally import EMPTY, FolderTallies, Tally
@@ -172,8 +171,7 @@ class FolderSeals:
 
     async def altered(self, folder: JudgedFolder) -> Exception:
         """Return what to raise if rows don't fit: RaceError if another writer changed the folder meanwhile."""
-        statement = select(FolderRow.seal).where(FolderRow.id == folder.id)
-        if (await self._connection.execute(statement)).scalar_one_or_none() != folder.seal:
+        if await self._seal_of(folder.id) != folder.seal:
             return RaceError("the secrets of the folder were changed at the same moment; try again")
         return _altered(folder.id)
 
@@ -260,6 +258,10 @@ class FolderSeals:
                 update(FolderRow).where(FolderRow.id == folder_id).values(seal=seal)
             )
 
+    async def _seal_of(self, folder_id: str) -> bytes | None:
+        statement = select(FolderRow.seal).where(FolderRow.id == folder_id)
+        return (await self._connection.execute(statement)).scalar_one_or_none()
+
     async def _opened(self, row: _Row, places: KnownPlaces | None) -> JudgedFolder:
         if places is None:
             return JudgedFolder(row.place_id, row.seal, None)
@@ -271,12 +273,10 @@ class FolderSeals:
     async def _unsealed(
         self, project_id: str, folder_id: str, seal: bytes
     ) -> tuple[SealingKey, FolderTallies]:
-        name = key_name_of(seal)
         try:
-            key = (await self._keys.opened([name]))[name]
+            key = await self._keys.key_of(seal)
         except UnsealError:
-            statement = select(FolderRow.seal).where(FolderRow.id == folder_id)
-            if (await self._connection.execute(statement)).scalar_one_or_none() != seal:
+            if await self._seal_of(folder_id) != seal:
                 raise RaceError("the folder was removed at the same moment; try again") from None
             raise
         try:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID, uuid4
 
-from sqlalchemy import ColumnElement, Select, delete, insert, or_, select
+from sqlalchemy import ColumnElement, Row, Select, delete, insert, or_, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from keybearer.base.clock import Clock
@@ -22,6 +22,7 @@ from keybearer.store.sealing.envelope import (
     WrappedKey,
     key_id_of,
     key_name,
+    key_name_of,
     new_key_material,
 )
 from keybearer.store.sealing.keyring import Keyring, data_key_identity, server_key_identity
@@ -40,6 +41,7 @@ class LineKey:
     created_at: datetime
 
 
+_DATA_KEYS: Select[*tuple[str, int, bytes]] = select(DataKeyRow.id, DataKeyRow.version, DataKeyRow.wrapped)
 _SERVER_KEYS: Select[*tuple[str, str, bytes]] = select(
     ServerKeyRow.name, ServerKeyRow.id, ServerKeyRow.wrapped
 )
@@ -182,8 +184,8 @@ class Keys:
             await self._connection.execute(statement)
         ).one_or_none()
         if row is None:
-            raise UnsealError(f"project {project_id} has no data key; the database is damaged")
-        return self._keyring.unwrap(key_name(UUID(row.id), row.version), WrappedKey(row.wrapped), project_id)
+            raise _without_key(project_id)
+        return self._data_key(row, project_id)
 
     async def is_strict(self, project_id: ProjectId) -> bool:
         """Return whether the project has a strict data key; false if it has no key, or doesn't exist.
@@ -193,13 +195,10 @@ class Keys:
         Raises:
             AlteredDatabaseError: one doesn't open.
         """
-        statement = select(DataKeyRow.id, DataKeyRow.version, DataKeyRow.wrapped)
-        rows = (await self._connection.execute(statement.where(DataKeyRow.project_id == project_id))).all()
+        statement = _DATA_KEYS.where(DataKeyRow.project_id == project_id)
+        rows = (await self._connection.execute(statement)).all()
         try:
-            keys = [
-                self._keyring.unwrap(key_name(UUID(row.id), row.version), WrappedKey(row.wrapped), project_id)
-                for row in rows
-            ]
+            keys = [self._data_key(row, project_id) for row in rows]
         except UnsealError as error:
             raise keys_altered(project_id) from error
         return any(key.is_strict for key in keys)
@@ -212,8 +211,12 @@ class Keys:
         """
         row = (await self._connection.execute(_newest(project_id))).one_or_none()
         if row is None:
-            raise UnsealError(f"project {project_id} has no data key; the database is damaged")
-        return self._keyring.unwrap(key_name(UUID(row.id), row.version), WrappedKey(row.wrapped), project_id)
+            raise _without_key(project_id)
+        return self._data_key(row, project_id)
+
+    def _data_key(self, row: Row[str, int, bytes], project_id: str) -> SealingKey:
+        name = key_name(UUID(row.id), row.version)
+        return self._keyring.unwrap(name, WrappedKey(row.wrapped), project_id)
 
     async def hold_former(self, project_id: ProjectId, latest: KeyName) -> None:
         """Wait for those who seal with a former data key of the project; until the unit ends nobody else does."""
@@ -221,6 +224,15 @@ class Keys:
             DataKeyRow.project_id == project_id, DataKeyRow.id != str(key_id_of(latest))
         )
         await self._connection.execute(statement.with_for_update())
+
+    async def key_of(self, envelope: bytes) -> SealingKey:
+        """Return the data key that sealed an envelope.
+
+        Raises:
+            UnsealError: the key is unknown, or the bytes are no envelope; the database is damaged.
+        """
+        name = key_name_of(envelope)
+        return (await self.opened([name]))[name]
 
     async def opened(self, names: Iterable[KeyName]) -> dict[KeyName, SealingKey]:
         """Return the data keys of these names, from memory where they are there.
@@ -256,12 +268,11 @@ def keys_altered(project_id: str) -> AlteredDatabaseError:
 
 
 def _newest(project_id: ProjectId) -> Select[*tuple[str, int, bytes]]:
-    return (
-        select(DataKeyRow.id, DataKeyRow.version, DataKeyRow.wrapped)
-        .where(DataKeyRow.project_id == project_id)
-        .order_by(DataKeyRow.version.desc())
-        .limit(1)
-    )
+    return _DATA_KEYS.where(DataKeyRow.project_id == project_id).order_by(DataKeyRow.version.desc()).limit(1)
+
+
+def _without_key(project_id: ProjectId) -> UnsealError:
+    return UnsealError(f"project {project_id} has no data key; the database is damaged")
 
 
 def _in_line(line: str) -> ColumnElement[bool]:

@@ -33,7 +33,6 @@ from keybearer.store.sealing.envelope import (
     SealingKey,
     UnsealError,
     associate,
-    key_name_of,
 )
 from keybearer.store.sealing.known_sets import KnownPlaces, PlacedEnvironment, PlacedFolder
 from keybearer.store.sealing.tally import PlaceTally, Tally
@@ -242,9 +241,8 @@ class PlaceSeals:
         return self._held[project_id]
 
     async def _opened(self, project_id: str, places: bytes) -> tuple[SealingKey, PlaceTally]:
-        name = key_name_of(places)
         try:
-            key = (await self._keys.opened([name]))[name]
+            key = await self._keys.key_of(places)
         except UnsealError:
             if await self.envelope(ProjectId(project_id)) != places:
                 raise RaceError("the project was removed at the same moment; try again") from None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from keybearer.base.ids import ProjectId
 from keybearer.store.keys import Keys
-from keybearer.store.sealing.envelope import Ciphertext, Plaintext, associate, key_name_of
+from keybearer.store.sealing.envelope import Ciphertext, Plaintext, associate
 
 __all__ = [
     "ACME_ACCOUNT_KEY",
@@ -48,6 +48,5 @@ class ProjectSeals:
         Raises:
             UnsealError: the envelope was changed, or belongs to another record; the database is damaged.
         """
-        name = key_name_of(envelope)
-        key = (await self._keys.opened([name]))[name]
+        key = await self._keys.key_of(envelope)
         return key.open(Ciphertext(envelope), seal_identity(purpose, project_id, record_id))

@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Select, delete, func, insert, literal, select, union_all, update
+from sqlalchemy import ColumnElement, Select, delete, func, insert, literal, select, union_all, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 from sqlalchemy.orm import InstrumentedAttribute
 
@@ -165,18 +165,17 @@ class RootKeyring:
 
     async def processes(self, *, lacking: KeyName | None = None) -> int:
         """Return how many processes there are; `lacking`: how many that don't hold this root key."""
-        statement = select(func.count(KeyHolderRow.process_id.distinct()))
-        if lacking is not None:
-            holders = select(KeyHolderRow.process_id).where(
-                KeyHolderRow.root_key_id == str(key_id_of(lacking))
-            )
-            statement = statement.where(KeyHolderRow.process_id.not_in(holders))
-        count: int = (await self._connection.execute(statement)).scalar_one()
-        return count
+        if lacking is None:
+            return await self._processes()
+        holders = select(KeyHolderRow.process_id).where(KeyHolderRow.root_key_id == str(key_id_of(lacking)))
+        return await self._processes(KeyHolderRow.process_id.not_in(holders))
 
     async def processes_without_marks(self) -> int:
         """Return how many processes are of an earlier version, which keeps no sums of marks."""
-        statement = select(func.count(KeyHolderRow.process_id.distinct())).where(~KeyHolderRow.keeps_marks)
+        return await self._processes(~KeyHolderRow.keeps_marks)
+
+    async def _processes(self, *conditions: ColumnElement[bool]) -> int:
+        statement = select(func.count(KeyHolderRow.process_id.distinct())).where(*conditions)
         count: int = (await self._connection.execute(statement)).scalar_one()
         return count
 

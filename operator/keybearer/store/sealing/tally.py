@@ -14,11 +14,12 @@ import struct
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from keybearer.store.sealing.envelope import MARK_BYTES
+
 __all__ = ["EMPTY", "FolderTallies", "PlaceTally", "Tally"]
 
-_MARK_BYTES = 32
-_FOLDER = struct.Struct(f">I{_MARK_BYTES}sI{_MARK_BYTES}s")
-_PLACES = struct.Struct(f">BI{_MARK_BYTES}s")
+_FOLDER = struct.Struct(f">I{MARK_BYTES}sI{MARK_BYTES}s")
+_PLACES = struct.Struct(f">BI{MARK_BYTES}s")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +61,9 @@ class FolderTallies:
         """Return the bytes that are sealed."""
         return _FOLDER.pack(
             self.shared.count,
-            self.shared.total.to_bytes(_MARK_BYTES),
+            self.shared.total.to_bytes(MARK_BYTES),
             self.personal.count,
-            self.personal.total.to_bytes(_MARK_BYTES),
+            self.personal.total.to_bytes(MARK_BYTES),
         )
 
     @classmethod
@@ -87,7 +88,7 @@ class PlaceTally:
 
     def packed(self) -> bytes:
         """Return the bytes that are sealed."""
-        return _PLACES.pack(self.is_bound, self.places.count, self.places.total.to_bytes(_MARK_BYTES))
+        return _PLACES.pack(self.is_bound, self.places.count, self.places.total.to_bytes(MARK_BYTES))
 
     @classmethod
     def unpacked(cls, content: bytes) -> PlaceTally:
