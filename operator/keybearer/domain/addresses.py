@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 
+from keybearer.base.addresses import as_ipv4
 from keybearer.domain.errors import ForbiddenError, InvalidError
 
 __all__ = ["EVERY_ADDRESS", "is_trusted", "networks", "require_address", "source_of"]
@@ -32,8 +33,7 @@ def is_trusted(ranges: tuple[str, ...], address: str | None) -> bool:
         given = ipaddress.ip_address(address or "")
     except ValueError:
         return False
-    if isinstance(given, ipaddress.IPv6Address) and given.ipv4_mapped is not None:
-        given = given.ipv4_mapped
+    given = as_ipv4(given)
     return any(given in ipaddress.ip_network(trusted) for trusted in ranges)
 
 
@@ -54,7 +54,7 @@ def source_of(address: str | None) -> str:
     """
     if address is None or ":" not in address:
         return address or ""
-    parsed = ipaddress.IPv6Address(address.partition("%")[0])
-    if parsed.ipv4_mapped is not None:
-        return str(parsed.ipv4_mapped)
+    parsed = as_ipv4(ipaddress.IPv6Address(address.partition("%")[0]))
+    if isinstance(parsed, ipaddress.IPv4Address):
+        return str(parsed)
     return str(ipaddress.IPv6Network((parsed, 64), strict=False))

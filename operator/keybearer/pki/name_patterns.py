@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial
-from ipaddress import IPv6Address, ip_address
+from ipaddress import ip_address
 
+from keybearer.base.addresses import as_ipv4
 from keybearer.base.certificate_terms import NameType
 from keybearer.base.globs import matches_glob
 from keybearer.pki.common_names import is_host
@@ -133,11 +134,9 @@ def _meets_host_under(pattern: str, domain: str) -> bool:
 
 def _canonical_address(text: str) -> str:
     try:
-        address = ip_address(text)
+        return str(as_ipv4(ip_address(text)))
     except ValueError:
         return text.lower()  # a wildcard
-    mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
-    return str(address if mapped is None else mapped)
 
 
 def _has_wildcards(pattern: str) -> bool:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from keybearer.base.addresses import as_ipv4
 from keybearer.base.certificate_terms import NameType, SubjectField
 from keybearer.pki.errors import TemplateError
 
@@ -172,9 +173,8 @@ def _address(value: str) -> str:
         raise TemplateError(f"the ip_address {value!r} is no IPv4 or IPv6 address") from error
     if isinstance(address, ipaddress.IPv6Address) and address.scope_id is not None:
         raise TemplateError(f"the ip_address {value!r} names a zone, which no certificate can")
-    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
-    # Clients treat both alike, so policies and constraints for IPv4 must apply to it (RFC 4291 section 2.5.5.2).
-    return str(address if mapped is None else mapped)
+    # Policies and constraints for IPv4 must apply to it as well.
+    return str(as_ipv4(address))
 
 
 def _escaped(value: str) -> str:
