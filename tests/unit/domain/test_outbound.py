@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,6 +23,7 @@ from keybearer.outbound.ldap_filter import parse_filter
 from keybearer.outbound.token_review import ReviewedToken
 from keybearer.outbound.trust import trust
 from keybearer.outbound.urls import OutboundUrl
+from support.listening import listening
 from support.remotes.opened import check
 from support.self_signed import certificate
 
@@ -33,26 +34,15 @@ KEY = {"accessKeyId": "id", "secretAccessKey": "cnry-own-key"}
 async def answering(body: bytes = b"{}") -> AsyncIterator[tuple[int, list[bytes]]]:
     """Answer every request on loopback so, over connections that stay open; yield the port and the requests."""
     seen: list[bytes] = []
-    open_now: dict[asyncio.StreamWriter, asyncio.Event] = {}
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        ended = open_now[writer] = asyncio.Event()
-        with suppress(asyncio.IncompleteReadError, OSError):  # the other side has gone
-            while True:
-                seen.append(await reader.readuntil(b"\r\n\r\n"))
-                writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%b" % (len(body), body))
-                await writer.drain()
-        writer.close()
-        ended.set()
+        while True:
+            seen.append(await reader.readuntil(b"\r\n\r\n"))
+            writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%b" % (len(body), body))
+            await writer.drain()
 
-    running = await asyncio.start_server(serve, "127.0.0.1", 0)
-    try:
-        yield running.sockets[0].getsockname()[1], seen
-    finally:
-        running.close()
-        for writer, ended in open_now.items():
-            writer.close()
-            await ended.wait()
+    async with listening(serve) as port:
+        yield port, seen
 
 
 def remotes_of(settings: OutboundSettings) -> Remotes:

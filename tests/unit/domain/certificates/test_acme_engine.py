@@ -35,6 +35,7 @@ from keybearer.store.certificate_requests import CertificateRequest
 from keybearer.wire.certificates.attributes import CertificateAttributes
 from support.async_waiting import until
 from support.issuing_domain import IssuingDomain, issuing_domain
+from support.listening import listening
 from tools.controlplane.ports import free_port
 
 NAME = "a.example.com"
@@ -121,23 +122,13 @@ async def running(engine: AcmeEngine) -> AsyncIterator[None]:
 async def silence() -> AsyncIterator[tuple[str, asyncio.Event]]:
     """Yield the URL of a directory that takes connections and never says a word, and what tells of the first."""
     heard = asyncio.Event()
-    left: set[asyncio.Task[None]] = set()
 
-    async def listen(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        left.add(task)
+    async def serve(reader: asyncio.StreamReader, _: asyncio.StreamWriter) -> None:
         heard.set()
         await reader.read()
-        writer.close()
-        await asyncio.gather(writer.wait_closed(), return_exceptions=True)
 
-    server = await asyncio.start_server(listen, "127.0.0.1", 0)
-    try:
-        yield f"https://127.0.0.1:{server.sockets[0].getsockname()[1]}/dir", heard
-    finally:
-        server.close()
-        await asyncio.gather(*left)
+    async with listening(serve) as port:
+        yield f"https://127.0.0.1:{port}/dir", heard
 
 
 async def reached(home: IssuingDomain, request_id: str, *, attempt: int) -> CertificateRequest:

@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
+from support.listening import listening
 from tools.bench.errors import BenchError
 from tools.bench.load import NUMBER, Load, load, request_bytes
 
@@ -21,19 +22,15 @@ async def _server(*pieces: bytes) -> AsyncIterator[tuple[int, list[bytes]]]:
     asked: list[bytes] = []
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            while True:
-                asked.append(await reader.readuntil(b"\r\n\r\n"))
-                for piece in pieces:
-                    writer.write(piece)
-                    await writer.drain()
-                    await asyncio.sleep(0)
-        except asyncio.IncompleteReadError:
-            writer.close()
+        while True:
+            asked.append(await reader.readuntil(b"\r\n\r\n"))
+            for piece in pieces:
+                writer.write(piece)
+                await writer.drain()
+                await asyncio.sleep(0)
 
-    server = await asyncio.start_server(serve, "127.0.0.1", 0)
-    async with server:
-        yield server.sockets[0].getsockname()[1], asked
+    async with listening(serve) as port:
+        yield port, asked
 
 
 def _asked(port: int, *, status: int = 200, path: str = "/", first: int = 0) -> Load:
