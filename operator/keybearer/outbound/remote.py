@@ -40,6 +40,9 @@ _THROTTLED_RETRIES = 10
 _KEPT_ASKING = "the remote throttles requests and kept asking to come later"
 _PATIENCE = timedelta(seconds=5)
 """A longer wait ends the run, so that it doesn't occupy a worker."""
+_LEAST_SLEEP = timedelta(milliseconds=2)
+"""Timers of event loops count whole milliseconds, and may end one early: what is left then would be slept in no time,
+again and again, until the tries are over."""
 _REPEATS = (timedelta(milliseconds=500), timedelta(seconds=2))
 """Pauses before a request that failed for a passing reason is repeated."""
 _PASSING = frozenset({500, 502, 503, 504})
@@ -135,7 +138,7 @@ class RemoteHttp:
                 raise RemoteThrottledError(
                     f"the remote limits requests; it takes more in {_in_words(wait)}", wait=wait
                 )
-            await self._sleep(wait.total_seconds())
+            await self._sleep(max(wait, _LEAST_SLEEP).total_seconds())
             # Answers to other requests may have extended the wait meanwhile.
         raise RemoteThrottledError(_KEPT_ASKING)
 

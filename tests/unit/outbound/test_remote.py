@@ -210,6 +210,19 @@ class TestThrottling:
         assert way.waits == [1, 1]
         assert len(seen.requests) == 3
 
+    async def test_a_sleep_that_ends_a_moment_early_is_no_try(self) -> None:
+        slept: list[float] = []
+
+        async def wait(seconds: float) -> None:
+            # As a timer of whole milliseconds does where something else wakes the event loop.
+            slept.append(max(round(seconds, 3) - 0.0004, 0))
+
+        http = RemoteHttp(loopback_gate(LISTED), Clock(slept), None, wait)
+        async with server(SLOW_DOWN, reply()) as (port, _):
+            assert (await Way(http).get(f"http://127.0.0.1:{port}/")).status == 200
+        await http.close()
+        assert 1 <= sum(slept) < 1.01
+
     @pytest.mark.parametrize(
         ("told", "waited"),
         [
