@@ -51,7 +51,7 @@ class ScriptedServer:
         self.seen: list[Seen] = []
         self._arrival = asyncio.Condition()
         self._replies = replies
-        app = web.Application()
+        app = web.Application(client_max_size=16 * 1024 * 1024)
         app.router.add_route("*", "/{path:.*}", self._answer)
         self._server = TestServer(app)
 

@@ -8,7 +8,6 @@ So proxies of the environment are not honoured, only the kubeconfig's `proxy-url
 from __future__ import annotations
 
 import asyncio
-import io
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
@@ -25,6 +24,7 @@ from keybearer.base.clock import Clock, SystemClock
 from keybearer.base.errors import ConfigurationError
 from keybearer.base.logs import get_logger
 from keybearer.kube.access import Access, load_access
+from keybearer.kube.body import Body
 from keybearer.kube.errors import AnswerTooLargeError, UnavailableError
 
 __all__ = ["Answer", "Connection", "Request"]
@@ -35,8 +35,6 @@ _RENEWAL_PAUSE_SECONDS = 10.0
 
 _KEEP_ALIVE_SECONDS = 60.0
 """Under the 90 s after which the API server closes an idle connection (`IdleTimeout` of its http.Server)."""
-
-_WRITTEN_AT_ONCE = 1024 * 1024
 
 _log = get_logger(__name__)
 
@@ -220,17 +218,27 @@ class Connection:
             middlewares=(identify,),
         )
 
-    async def send(self, request: Request) -> Answer:
+    async def send(self, request: Request, *, allow: Callable[[], None] | None = None) -> Answer:
         """Send one request and return its whole answer, whatever its status.
+
+        Args:
+            request: what to send.
+            allow: called when the connection stands, right before the request goes out, which must have a body;
+                what it raises goes on to the caller, and nothing is sent.
 
         Raises:
             UnavailableError: no connection, a time-out, or a connection that broke.
             AnswerTooLargeError: the body is longer than the request allows.
         """
+        if allow is not None and request.body is None:
+            raise TypeError(f"{request} has no body, and would go out unchecked")
+        body = None if request.body is None else Body(request.body, allow)
         try:
-            async with await self._request(request, _within(request.timeout_seconds)) as response:
+            async with await self._request(request, _within(request.timeout_seconds), body) as response:
                 return Answer(response.status, await _read(response, request), _retry_after(response))
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
+            if body is not None and body.refusal is not None:
+                raise body.refusal from None
             raise self._unavailable(request, error) from error
 
     @asynccontextmanager
@@ -251,7 +259,7 @@ class Connection:
             total=None, sock_connect=request.timeout_seconds, sock_read=silence_seconds
         )
         try:
-            async with await self._request(request, timeout) as response:
+            async with await self._request(request, timeout, None) as response:
                 yield response
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             raise self._unavailable(request, error) from error
@@ -282,6 +290,7 @@ class Connection:
         self,
         request: Request,
         timeout: aiohttp.ClientTimeout,  # noqa: ASYNC109 - aiohttp's, which is finer than asyncio.timeout
+        body: Body | None,
     ) -> aiohttp.ClientResponse:
         headers = request.headers
         authorization = await self._access.authorization()
@@ -292,7 +301,7 @@ class Connection:
                 request.method,
                 yarl.URL(self._server + request.target, encoded=True),
                 headers=headers,
-                data=_payload(request.body),
+                data=body,
                 timeout=timeout,
                 allow_redirects=False,
                 server_hostname=self._server_name,
@@ -325,11 +334,6 @@ def _descriptors_in_order() -> Iterator[None]:
 @lru_cache(maxsize=16)
 def _within(seconds: float) -> aiohttp.ClientTimeout:
     return aiohttp.ClientTimeout(total=seconds)
-
-
-def _payload(body: bytes | None) -> bytes | io.BytesIO | None:
-    # aiohttp writes bytes in one go, and warns of it from a mebibyte on; a file it writes in pieces.
-    return io.BytesIO(body) if body is not None and len(body) >= _WRITTEN_AT_ONCE else body
 
 
 async def _read(response: aiohttp.ClientResponse, request: Request) -> bytes:

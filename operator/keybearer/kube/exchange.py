@@ -61,8 +61,7 @@ class Exchange:
             subject: what is done to which object; begins the text of an error.
             request: what to send.
             act: what it does, where it is a write.
-            allow: called right before each attempt, after any wait for a slot; what it raises goes on to the
-                caller, and nothing is sent.
+            allow: see `Connection.send`; called for each attempt.
 
         Raises:
             KubeError: any of its kinds.
@@ -78,10 +77,8 @@ class Exchange:
         async with self._slots:
             shed = 0
             while True:
-                if allow is not None:
-                    allow()
                 renewals = self._connection.renewals
-                answer = await self._watched(request, act)
+                answer = await self._watched(request, act, allow)
                 if answer.status < 300:
                     return answer
                 if answer.status == 401 and await self._connection.renew(renewals):
@@ -96,22 +93,22 @@ class Exchange:
                     raise error
                 await self._sleep(error.retry_after)
 
-    async def _watched(self, request: Request, act: Act | None) -> Answer:
+    async def _watched(self, request: Request, act: Act | None, allow: Callable[[], None] | None) -> Answer:
         if act is None or self.watch_write is None:
-            return await self._send(request)
+            return await self._send(request, allow)
         call = self.watch_write(act)
         status = None
         try:
-            answer = await self._send(request)
+            answer = await self._send(request, allow)
             status = answer.status
         finally:
             call.end(status)
         return answer
 
-    async def _send(self, request: Request) -> Answer:
+    async def _send(self, request: Request, allow: Callable[[], None] | None) -> Answer:
         answered = False
         try:
-            answer = await self._connection.send(request)
+            answer = await self._connection.send(request, allow=allow)
             answered = answer.status < 500
         except UnavailableError:
             self.on_end(answered)

@@ -351,3 +351,20 @@ async def test_a_kubeconfig_that_cannot_be_used_is_a_configuration_error(
 async def test_outside_of_a_pod_there_is_no_service_account() -> None:
     with pytest.raises(ConfigurationError, match="the ServiceAccount of this pod"):
         await Connection.open(kubeconfig=None)
+
+
+async def test_a_long_body_is_written_whole(tmp_path: Path) -> None:
+    content = bytes(range(256)) * 4 * 3000  # three pieces, the last of them short
+    async with ScriptedServer(Reply(body={})) as server:
+        config = write_kubeconfig(tmp_path / "config", server.url)
+        async with await Connection.open(kubeconfig=config) as connection:
+            await connection.send(Request("POST", "/x", {}, content), allow=lambda: None)
+
+    assert server.seen[0].body == content
+
+
+async def test_what_has_no_body_can_not_be_checked(tmp_path: Path) -> None:
+    config = write_kubeconfig(tmp_path / "config", "http://127.0.0.1:1")
+    async with await Connection.open(kubeconfig=config) as connection:
+        with pytest.raises(TypeError, match="DELETE /x has no body"):
+            await connection.send(Request("DELETE", "/x", {}), allow=lambda: None)

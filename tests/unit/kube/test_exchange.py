@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
+import aiohttp
 import pytest
 
 from keybearer.kube.connection import Connection, Request
@@ -137,6 +138,30 @@ async def test_leave_to_write_is_asked_for_after_the_wait_for_a_slot(tmp_path: P
 
     assert order == ["first", "second"]
     assert len(server.seen) == 2
+
+
+async def test_leave_to_write_that_ends_while_the_connection_is_made_is_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    is_ours = True
+    connect = aiohttp.TCPConnector.connect
+
+    async def lose_meanwhile(*args: object, **more: object) -> object:
+        nonlocal is_ours
+        made = await connect(*args, **more)  # type: ignore[arg-type]
+        is_ours = False
+        return made
+
+    def require_ours() -> None:
+        if not is_ours:
+            raise LeaseLostError("not ours any more")
+
+    monkeypatch.setattr(aiohttp.TCPConnector, "connect", lose_meanwhile)
+    async with ScriptedServer(Reply(body={})) as server:
+        with pytest.raises(LeaseLostError):
+            await ask(tmp_path, server, Waits(), require_ours)
+
+    assert server.seen == []
 
 
 async def test_each_request_is_told_of_with_whether_it_was_answered(tmp_path: Path) -> None:
