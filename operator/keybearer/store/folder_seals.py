@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Row as Result
@@ -108,6 +108,8 @@ class FolderSeals:
         self._connection = connection
         self._keys = keys
         self._places = places
+        self._seen: dict[str, bytes] = {}
+        """Seals that this unit read or wrote last, by folder."""
 
     async def opened(self, folders: Sequence[_Row]) -> dict[str, JudgedFolder]:
         """Return these folders (rows of `PLACED`) with what their secrets are compared with, by their ids.
@@ -121,6 +123,8 @@ class FolderSeals:
             folder_id, seal = row.place_id, row.seal
             if folder_id in judged:
                 continue
+            if seal is not None:
+                self._seen[folder_id] = seal
             known = None if seal is None else self._keys.known.folders.get(folder_id, seal)
             if known is not None and places[row.place_project_id] is not None:
                 judged[folder_id] = JudgedFolder(folder_id, seal, known)
@@ -175,15 +179,34 @@ class FolderSeals:
             return RaceError("the secrets of the folder were changed at the same moment; try again")
         return _altered(folder.id)
 
-    async def change(self, project_id: ProjectId, gone: Iterable[Head], new: Iterable[Head]) -> None:
-        """Take former heads of the project out of the sums of their folders, and add new ones."""
+    async def change(
+        self,
+        project_id: ProjectId,
+        gone: Iterable[Head],
+        new: Iterable[Head],
+        *,
+        is_edit: bool = False,
+    ) -> None:
+        """Take former heads of the project out of the sums of their folders, and add new ones.
+
+        Args:
+            project_id: of the folders.
+            gone: former heads.
+            new: heads.
+            is_edit: each folder was modified when the newest of its new heads was.
+
+        Raises:
+            RaceError: another writer changed one of the folders meanwhile.
+        """
         changes: dict[str, tuple[list[Head], list[Head]]] = defaultdict(lambda: ([], []))
         for head in gone:
             changes[head.folder_id][0].append(head)
         for head in new:
             changes[head.folder_id][1].append(head)
         for some in in_chunks(sorted(changes), _CHUNK):
-            await self._change(project_id, {folder_id: changes[folder_id] for folder_id in some})
+            await self._change(
+                project_id, {folder_id: changes[folder_id] for folder_id in some}, is_edit=is_edit
+            )
 
     async def first(self, project_id: ProjectId, folder_id: str) -> bytes:
         """Return the seal of a new, empty folder."""
@@ -216,9 +239,8 @@ class FolderSeals:
                 before.shared.changed(marks_of(former, shared), marks_of(key, shared)),
                 before.personal.changed(marks_of(former, personal), marks_of(key, personal)),
             )
-        await self._store(
-            {folder_id: key.seal(Plaintext(tallies.packed()), _identity(project_id, folder_id))}
-        )
+        sealed = key.seal(Plaintext(tallies.packed()), _identity(project_id, folder_id))
+        await self._store(folder_id, seal, {"seal": sealed})
         return len(rows)
 
     async def _require_unmarked(self, folder_id: str) -> None:
@@ -228,35 +250,63 @@ class FolderSeals:
         if any(key.is_strict for key in (await self._keys.opened(names)).values()):
             raise _altered(folder_id)
 
-    async def _change(self, project_id: ProjectId, changes: dict[str, tuple[list[Head], list[Head]]]) -> None:
-        statement = (
-            select(FolderRow.id, FolderRow.seal)
-            .where(FolderRow.id.in_(list(changes)))
-            .order_by(FolderRow.id)
-            .with_for_update(key_share=True)
-        )
-        seals: dict[str, bytes] = {}
-        for folder_id, seal in (await self._connection.execute(statement)).all():
-            if seal is not None:
-                known = self._keys.known.folders.take(folder_id, seal)
-                if known is None:
-                    known = KnownFolder(*await self._unsealed(project_id, folder_id, seal))
-            elif await self._keys.is_strict(project_id):
-                known = KnownFolder(await self._keys.active(project_id), FolderTallies())
-            else:
-                continue  # the conversion (`seal_conversion`) seals it later
-            known = _changed(known, *changes[folder_id])
-            seals[folder_id] = known.key.seal(
-                Plaintext(known.tallies.packed()), _identity(project_id, folder_id)
-            )
-            self._keys.known.folders.put(folder_id, seals[folder_id], known)
-        await self._store(seals)
+    async def _change(
+        self,
+        project_id: ProjectId,
+        changes: dict[str, tuple[list[Head], list[Head]]],
+        *,
+        is_edit: bool,
+    ) -> None:
+        seals = await self._seals_of(changes)
+        for folder_id, change in changes.items():
+            seal = seals.get(folder_id)
+            values: dict[str, object] = {}
+            if is_edit and change[1]:
+                values["last_secret_modified"] = max(head.updated_at for head in change[1])
+            known = None if folder_id not in seals else await self._known(project_id, folder_id, seal)
+            if known is not None:
+                known = _changed(known, *change)
+                values["seal"] = new = known.key.seal(
+                    Plaintext(known.tallies.packed()), _identity(project_id, folder_id)
+                )
+                self._keys.known.folders.put(folder_id, new, known)
+            if values:
+                await self._store(folder_id, seal, values)
 
-    async def _store(self, seals: dict[str, bytes]) -> None:
-        for folder_id, seal in seals.items():
-            await self._connection.execute(
-                update(FolderRow).where(FolderRow.id == folder_id).values(seal=seal)
+    async def _seals_of(self, folder_ids: Collection[str]) -> dict[str, bytes | None]:
+        """Return the seals of these folders, as far as there are such."""
+        seals: dict[str, bytes | None] = {
+            folder_id: self._seen[folder_id] for folder_id in folder_ids if folder_id in self._seen
+        }
+        unseen = [folder_id for folder_id in folder_ids if folder_id not in seals]
+        if unseen:
+            statement = (
+                select(FolderRow.id, FolderRow.seal)
+                .where(FolderRow.id.in_(unseen))
+                .order_by(FolderRow.id)
+                .with_for_update(key_share=True)
             )
+            seals |= {row.id: row.seal for row in (await self._connection.execute(statement)).all()}
+        return seals
+
+    async def _known(self, project_id: ProjectId, folder_id: str, seal: bytes | None) -> KnownFolder | None:
+        """Return the folder as it was sealed; None while it is left to the conversion (`seal_conversion`)."""
+        if seal is not None:
+            known = self._keys.known.folders.take(folder_id, seal)
+            return known or KnownFolder(*await self._unsealed(project_id, folder_id, seal))
+        if await self._keys.is_strict(project_id):
+            return KnownFolder(await self._keys.active(project_id), FolderTallies())
+        return None
+
+    async def _store(self, folder_id: str, former: bytes | None, values: Mapping[str, object]) -> None:
+        """Store a seal, and what else is to be stored, where the folder still has its former seal."""
+        statement = update(FolderRow).where(FolderRow.id == folder_id, FolderRow.seal == former)
+        stored = await self._connection.execute(statement.values(**values))
+        if stored.rowcount != 1:
+            raise RaceError("the secrets of the folder were changed at the same moment; try again")
+        seal = values.get("seal", former)
+        if isinstance(seal, bytes):
+            self._seen[folder_id] = seal
 
     async def _seal_of(self, folder_id: str) -> bytes | None:
         statement = select(FolderRow.seal).where(FolderRow.id == folder_id)

@@ -229,7 +229,7 @@ class Secrets:
         """Store new secrets of the project, each with its first version and tags."""
         key = await self._keys.active(project_id)
         rows = [row_of(secret, key) for secret in secrets]
-        await self._seals.change(project_id, (), map(head_of, secrets))
+        await self._seals.change(project_id, (), map(head_of, secrets), is_edit=True)
         await self._connection.execute(insert(SecretRow), rows)
         await self._connection.execute(insert(SecretVersionRow), [version_of(row) for row in rows])
         await self._add_tags(secrets)
@@ -240,7 +240,7 @@ class Secrets:
         key = await self._keys.active(project_id)
         places, heads = await self._places_of(ChangeKind.DELETED, [s.id for s in secrets])
         before = dict.fromkeys(places)
-        await self._seals.change(project_id, heads, map(head_of, secrets))
+        await self._seals.change(project_id, heads, map(head_of, secrets), is_edit=True)
         rows = [row_of(secret, key) for secret in secrets]
         for secret in secrets:
             before.pop(_change(ChangeKind.DELETED, secret), None)

@@ -95,7 +95,7 @@ class SecretMoving:
                     await unit.secrets.move_overrides(old, new)
                 await follow_secret(unit, opened.access, old, new, now)
             await unit.secrets.delete(secret.id for secret in replaced)
-            await unit.folders.mark_modified([opened.source.id, opened.destination.id], now)
+            await unit.folders.mark_modified([opened.source.id], now)
             await _audit(unit, EventType.MOVE_SECRETS, opened, transfer)
 
     async def duplicate(self, principal: Principal, transfer: Transfer) -> Sequence[ShownSecret]:
@@ -124,7 +124,6 @@ class SecretMoving:
             for run in _runs(over):
                 await unit.secrets.update(project_id, run)
                 await store_references(unit, opened.access, run, rewritten={secret.id for secret in run})
-            await unit.folders.mark_modified([opened.destination.id], now)
             await _audit(unit, EventType.DUPLICATE_SECRETS, opened, transfer)
             return [ShownSecret(secret, secret.value or "") for secret in [*fresh, *over]]
 

@@ -170,7 +170,6 @@ async def _follow(
             at_new_places.append(relocated)
         if changed:
             await unit.secrets.update(access.project.id, changed)
-            await unit.folders.mark_modified({secret.folder_id for secret in changed}, now)
             await audit_secrets(unit, access, UPDATED, changed, cause="references-follow")
         # What a text names by its key alone is named anew where the text itself moves.
         await store_references(unit, access, at_new_places, rewritten=(), renamed=renamed)

@@ -205,7 +205,6 @@ class SecretWriting:
         require_readable_targets(access, secrets)
         await unit.secrets.insert(access.project.id, secrets)
         await store_references(unit, access, secrets, rewritten={secret.id for secret in secrets})
-        await unit.folders.mark_modified([folder.id], now)
         return secrets
 
     async def _update(
@@ -249,7 +248,6 @@ class SecretWriting:
             if new.key != old.key:
                 await unit.secrets.move_overrides(old, new)
                 await follow_secret(unit, access, old, new, now)
-        await unit.folders.mark_modified({new.folder_id for new in news}, now)
 
     async def _missing(
         self,
