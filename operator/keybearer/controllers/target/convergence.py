@@ -101,6 +101,8 @@ class Convergence:
                 )
             context = replace(context, rivals=await self._rivals.of(present, context.owner_uid))
             planned = plan_target(desired, present, rules, context)
+            if attempt and rules.as_found and present is not None and planned.action is not None:
+                break
             is_repair = repairs and planned.action is not None
             if is_repair and not self._writer.take_repair(present, desired.key, context.owner_uid):
                 planned = TargetPlan(verdict=Verdict(TargetReason.CONTESTED, "", stalled=False))
