@@ -206,8 +206,7 @@ class CertificateStorage:
         if is_first:
             await self._tools.secrets.create(seen, desired)
         else:
-            found = self._keyring_found
-            await self._tools.secrets.write(seen, desired, found=found, is_new=found is None, repairs=repairs)
+            await self._tools.secrets.write(seen, desired, found=self._keyring_found, repairs=repairs)
 
     def key_of(self, case: Case) -> PrivateKey | None:
         """Return the key of the stored certificate, if it can be had without the service."""

@@ -93,7 +93,7 @@ class Convergence:
         expected = None if merging else desired.fingerprint
         repairs = start.repairs or self._writer.wrote(desired, context.owner_uid)
         for attempt in range(_ATTEMPTS):
-            blind = start.blind and not attempt
+            blind = (start.blind or (rules.as_found and start.found is None)) and not attempt
             present = None if attempt else start.found
             if present is None and not blind:
                 present = await self._writer.look(
