@@ -25,6 +25,10 @@ _PLANS = (
     "merge / write PATCH secrets/theirs#1: answer 409",
     "renewal / write PATCH secrets/tls#1: answer 500",
     "renewal / write PATCH secrets/tls#1: killed after it",
+    (
+        "renewal / write PATCH secrets/web.certificate-keys#1: delayed 20 s + "
+        "call POST /api/v1/cert-manager/certificates#1: delayed 20 s"
+    ),
     "push / call POST /api/v1/secret-syncs/cloud-parameter-store#1: answer lost",
 )
 

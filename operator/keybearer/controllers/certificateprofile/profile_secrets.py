@@ -43,13 +43,15 @@ _OF_KEYS = TargetWords(
 )
 
 
-def _rules(words: TargetWords, *, adopt: bool = False) -> WriteRules:
+def _rules(words: TargetWords, *, adopt: bool = False, as_found: bool = False) -> WriteRules:
     # What it is for may change, and what it holds can always be had again: ours may be made anew, whatever goes.
-    return WriteRules(CreationPolicy.OWNER, adopt, recreate=True, mode=Mode.APPLY, guard=None, words=words)
+    owner, mode = CreationPolicy.OWNER, Mode.APPLY
+    return WriteRules(owner, adopt, recreate=True, mode=mode, guard=None, words=words, as_found=as_found)
 
 
 _KEPT, _ADOPTED = _rules(_OF_CERTIFICATES), _rules(_OF_CERTIFICATES, adopt=True)
-_KEYRING = _rules(_OF_KEYS)
+# What is noted there may have been sent: a write that knows nothing of it must not take its place.
+_KEYRING = _rules(_OF_KEYS, as_found=True)
 
 
 class ProfileSecrets:

@@ -93,7 +93,7 @@ class Convergence:
         expected = None if merging else desired.fingerprint
         repairs = start.repairs or self._writer.wrote(desired, context.owner_uid)
         for attempt in range(_ATTEMPTS):
-            blind = start.blind and not attempt
+            blind = (start.blind or (rules.as_found and start.found is None)) and not attempt
             present = None if attempt else start.found
             if present is None and not blind:
                 present = await self._writer.look(
@@ -101,6 +101,8 @@ class Convergence:
                 )
             context = replace(context, rivals=await self._rivals.of(present, context.owner_uid))
             planned = plan_target(desired, present, rules, context)
+            if attempt and rules.as_found and present is not None and planned.action is not None:
+                break
             is_repair = repairs and planned.action is not None
             if is_repair and not self._writer.take_repair(present, desired.key, context.owner_uid):
                 planned = TargetPlan(verdict=Verdict(TargetReason.CONTESTED, "", stalled=False))

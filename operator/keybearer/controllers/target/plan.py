@@ -121,7 +121,7 @@ def _plan_owned(
     action: TargetAction
     if frozen is not None:
         action = RecreateTarget(desired, present.uid)
-    elif (patch := replacement_patch(desired, present)) is not None:
+    elif (patch := replacement_patch(desired, present, always=rules.as_found)) is not None:
         action = ReplaceTarget(desired, present.uid, present.resource_version, patch)
     else:
         action = ApplyTarget(desired, present.uid)

@@ -349,6 +349,8 @@ class WriteRules:
         mode: what is done with what was planned.
         guard: how many of its keys may go; None: all.
         words: how people are told what to change.
+        as_found: only what the run had read before (`Start.found`) is written over, and only in that state: a write
+            that arrives late changes nothing. Where nothing was read, it is created or left as it is.
     """
 
     policy: CreationPolicy
@@ -357,3 +359,4 @@ class WriteRules:
     mode: Mode
     guard: GuardRules | None
     words: TargetWords = TargetWords()
+    as_found: bool = False

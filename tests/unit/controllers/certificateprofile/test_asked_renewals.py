@@ -11,6 +11,9 @@ from unit.controllers.fakes.profile_world import ProfileWorld, issued_world
 
 _LONG = 3600.0
 """Longer than anything that is waited for before an order is sent again."""
+_WRITES = pytest.mark.parametrize(
+    "verb", [pytest.param("merge_patch", id="of the keyring"), pytest.param("apply", id="of the certificate")]
+)
 
 
 @pytest.fixture
@@ -57,16 +60,18 @@ async def test_after_a_kill_around_a_call(world: ProfileWorld, when: str) -> Non
     await _renew(world)
 
 
-@pytest.mark.parametrize("after", [0, 1], ids=["of the keyring", "of the certificate"])
-async def test_after_a_write_that_failed(world: ProfileWorld, after: int) -> None:
-    world.gateway.fail("apply", "Secret", UnavailableError("away"), after=after)
+@_WRITES
+async def test_after_a_write_that_failed(world: ProfileWorld, verb: str) -> None:
+    world.gateway.fail(verb, "Secret", UnavailableError("away"))
     await _renew(world)
 
 
-@pytest.mark.parametrize("nth", [1, 2])
-async def test_after_a_kill_before_a_write(world: ProfileWorld, nth: int) -> None:
-    world.gateway.before = KillingAt(nth, "apply", "Secret")
+@_WRITES
+async def test_after_a_kill_before_a_write(world: ProfileWorld, verb: str) -> None:
+    killing = KillingAt(1, verb, "Secret")
+    world.gateway.before = killing
     await _renew(world)
+    assert killing.left <= 0
 
 
 async def _renew(world: ProfileWorld) -> None:

@@ -47,7 +47,11 @@ async def test_around_a_call_of_the_service(world: ProfileWorld, call: str, when
     _judge(world)
 
 
-_WRITES = [*(("apply", "Secret", nth) for nth in (1, 2, 3, 4)), ("apply_status", "CertificateProfile", 1)]
+_WRITES = [
+    ("merge_patch", "Secret", 1),
+    *(("apply", "Secret", nth) for nth in (1, 2, 3)),
+    ("apply_status", "CertificateProfile", 1),
+]
 
 
 @pytest.mark.parametrize(("verb", "kind", "nth"), _WRITES)
