@@ -41,6 +41,7 @@ from support.connection_rows import connection_row
 from support.directory import loopback_gate
 from support.service_domain import ServiceDomain, at, service_domain
 from support.sync_scene import blank_record
+from support.unlocking import unlock_with
 
 __all__ = ["KilledRuns", "Left", "Shape", "killed_runs"]
 
@@ -182,7 +183,7 @@ class KilledRuns:
         file.write_bytes(left.database)
         left.restore()
         database = Database(sqlite_url(file), SystemClock())
-        database.unlock(self._domain.database.keyring)
+        await unlock_with(database, self._domain.database.keyring)
         http = _Watched(list(self._secrets), lambda _: None)
         try:
             async with database.following():

@@ -25,10 +25,8 @@ from keybearer.domain.secrets.reading import SecretReading
 from keybearer.domain.secrets.writing import SecretWriting
 from keybearer.store.database import Database
 from keybearer.store.records import Identity, Organization, Project
-from keybearer.store.sealing.envelope import SealingKey, key_name, new_key_material
-from keybearer.store.sealing.keyring import Keyring
-from keybearer.store.sealing.root_key import RootKeys
 from support.databases import sqlite_with_tables
+from support.unlocking import unlock_with
 
 __all__ = ["ServiceDomain", "at", "service_domain"]
 
@@ -92,7 +90,7 @@ async def service_domain(directory: Path, url: URL | None = None) -> AsyncIterat
     clock = SystemClock()
     database = Database(url or sqlite_with_tables(directory), clock)
     await database.prepare()
-    database.unlock(Keyring(RootKeys(SealingKey(key_name(uuid4(), 1), new_key_material()))))
+    await unlock_with(database)
     organization = Organization(OrganizationId(str(uuid4())), "Home", "home", 1, clock.now())
     identity = Identity(
         IdentityId(str(uuid4())),

@@ -37,6 +37,7 @@ from support.async_waiting import until
 from support.connection_rows import connection_row
 from support.scripted_remote import SCRIPTED, ScriptedRemote, ScriptedRemotes
 from support.service_domain import ServiceDomain, at, service_domain
+from support.unlocking import unlock_with
 
 __all__ = ["FAST", "MANY", "ONE_STAYED", "SyncScene", "blank_record", "sync_scene"]
 
@@ -102,7 +103,7 @@ class SyncScene:
         """Yield the database as another process has it; only on PostgreSQL is there one."""
         assert self.url is not None
         other = Database(self.url, self.clock)
-        other.unlock(self.database.keyring)
+        await unlock_with(other, self.database.keyring)
         try:
             async with other.following():
                 yield other

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Generic, TypeVar
-from uuid import uuid4
 
 from keybearer.base.certificate_terms import KeyAlgorithm, KeyUsage
 from keybearer.base.clock import Clock
@@ -22,6 +21,7 @@ from keybearer.domain.certificates.key_work import KeyWork
 from keybearer.domain.certificates.renewal import Renewal
 from keybearer.domain.certificates.signing import Signing
 from keybearer.domain.projects import NewProject, Projects
+from keybearer.domain.server_keys import RootKeySource, unlock
 from keybearer.pki.issuance import Template, new_serial_number, self_sign
 from keybearer.pki.keys import generate_private_key
 from keybearer.pki.names import Subject
@@ -34,9 +34,6 @@ from keybearer.store.database import Database
 from keybearer.store.engines import sqlite_url
 from keybearer.store.enrollments import Enrollment
 from keybearer.store.records import Identity, Organization
-from keybearer.store.sealing.envelope import SealingKey, key_name, new_key_material
-from keybearer.store.sealing.keyring import Keyring
-from keybearer.store.sealing.root_key import RootKeys
 from keybearer.wire.certificates.attributes import CertificateAttributes
 
 __all__ = ["IssuingDomain", "issuing_domain"]
@@ -100,7 +97,7 @@ async def issuing_domain(directory: Path, time: ClockT) -> AsyncIterator[Issuing
     """Yield the domain on a fresh database in the directory."""
     database = Database(sqlite_url(directory / "keybearer.db"), time)
     await database.prepare()
-    database.unlock(Keyring(RootKeys(SealingKey(key_name(uuid4(), 1), new_key_material()))))
+    await unlock(database, RootKeySource(directory / "root.key"))
     now = time.now()
     organization = Organization(OrganizationId(new_uuid()), "Home", "home", 1, now)
     identity = Identity(IdentityId(new_uuid()), organization.id, "admin", OrganizationRole.ADMIN, 1, now, now)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 
 from keybearer.base.errors import KeybearerError
 
@@ -73,7 +74,11 @@ class InvalidError(DomainError):
 
 
 class LimitReachedError(DomainError):
-    """There is too much of it already; later there may be less."""
+    """There is too much of it already; later there may be less: after `retry_after` where that is known."""
+
+    def __init__(self, message: str, *, retry_after: timedelta | None = None) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
 
 
 class SchemaViolationError(DomainError):

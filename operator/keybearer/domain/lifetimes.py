@@ -16,6 +16,7 @@ __all__ = [
     "TokenTerms",
     "failed_again",
     "is_locked",
+    "locked_for",
     "on_present_terms",
     "token_terms",
 ]
@@ -98,9 +99,14 @@ class LockoutTerms(Protocol):
 
 def is_locked(terms: LockoutTerms, failures: LoginFailures | None, now: datetime) -> bool:
     """Return whether who is counted there is refused at present."""
+    return locked_for(terms, failures, now) > timedelta()
+
+
+def locked_for(terms: LockoutTerms, failures: LoginFailures | None, now: datetime) -> timedelta:
+    """Return how much longer who is counted there is refused; zero if not at all."""
     if not terms.lockout_enabled or failures is None or failures.locked_until is None:
-        return False
-    return now < failures.locked_until
+        return timedelta()
+    return max(failures.locked_until - now, timedelta())
 
 
 def failed_again(terms: LockoutTerms, former: LoginFailures, now: datetime) -> LoginFailures:

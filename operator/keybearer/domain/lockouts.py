@@ -1,20 +1,35 @@
 """Lockouts: failed logins are counted by account and address, so that a stranger locks nobody else out.
 
-An account may be one that doesn't exist. Addresses count as `source_of` has them.
+An account may be one that doesn't exist. Addresses count as `source_of` has them. Guesses of emails are counted
+likewise, by who makes them.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from keybearer.domain.addresses import source_of
-from keybearer.domain.lifetimes import LockoutTerms, failed_again, is_locked
+from keybearer.domain.lifetimes import LockoutTerms, failed_again, is_locked, locked_for
 from keybearer.domain.server_keys import ServerKeys
 from keybearer.domain.universal_auth import credential_digest
 from keybearer.store.unit import UnitOfWork
 
-__all__ = ["Counter", "Lockouts"]
+__all__ = ["USUAL_LOCKOUT", "Counter", "Lockouts"]
+
+
+@dataclass(frozen=True, slots=True)
+class _UsualLockout:
+    """The terms that Universal Auth has by default (wire.md section 1.2)."""
+
+    lockout_enabled: bool = True
+    lockout_threshold: int = 3
+    lockout_duration_seconds: int = 300
+    lockout_counter_reset_seconds: int = 30
+
+
+USUAL_LOCKOUT = _UsualLockout()
+"""For whatever nobody configures."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +59,11 @@ class Lockouts:
         """Return whether the account is locked for the address at present."""
         return terms.lockout_enabled and is_locked(terms, await unit.failed_logins.find(counter.digest), now)
 
-    async def claim(self, unit: UnitOfWork, counter: Counter, terms: LockoutTerms, now: datetime) -> bool:
-        """Return the same, and keep the counter from other writers: tries at the same time take turns."""
-        return is_locked(terms, await unit.failed_logins.claim(counter.digest, counter.account), now)
+    async def claim(
+        self, unit: UnitOfWork, counter: Counter, terms: LockoutTerms, now: datetime
+    ) -> timedelta:
+        """Return for how much longer, and keep the counter from other writers: tries at the same time take turns."""
+        return locked_for(terms, await unit.failed_logins.claim(counter.digest, counter.account), now)
 
     async def count(self, unit: UnitOfWork, counter: Counter, terms: LockoutTerms, now: datetime) -> None:
         """Count a failure, unless nothing is to be counted, or the account is locked already."""

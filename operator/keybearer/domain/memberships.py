@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
+from datetime import timedelta
 
 from keybearer.base.clock import Clock
 from keybearer.base.ids import new_uuid
 from keybearer.domain.access import ProjectAccess, ProjectRef, open_project
 from keybearer.domain.audit import EventType, audited
-from keybearer.domain.authorization import Action, Principal, Subject
-from keybearer.domain.errors import NotFoundError
+from keybearer.domain.authorization import Action, Principal, Subject, organization_allows
+from keybearer.domain.errors import DomainError, LimitReachedError, NotFoundError
+from keybearer.domain.lockouts import USUAL_LOCKOUT, Lockouts
 from keybearer.store.database import Database
 from keybearer.store.records import Membership, User
 from keybearer.store.unit import UnitOfWork
@@ -30,8 +33,9 @@ class UserMembership:
 class UserMemberships:
     """Decides about users in projects."""
 
-    def __init__(self, database: Database, clock: Clock) -> None:
+    def __init__(self, database: Database, lockouts: Lockouts, clock: Clock) -> None:
         self._database = database
+        self._lockouts = lockouts
         self._clock = clock
 
     async def put(
@@ -41,14 +45,19 @@ class UserMemberships:
 
         Raises:
             NotFoundError: no such project, or no user with one of the emails; nothing happened then.
-            ForbiddenError: the principal may not decide about members.
+            ForbiddenError: the principal may not decide about members, or not give these roles.
+            LimitReachedError: the principal named too many emails that no user has.
         """
         async with self._database.writing() as unit:
             access = await open_project(unit, principal, ref)
             access.require(Action.CREATE, Subject.MEMBERS)
-            users = await _named(unit, principal, emails)
-            await unit.move_project(access.project.id)
-            return [await self._put(unit, access, user, roles) for user in users]
+            # Before anything is said of emails: this refusal costs no guess.
+            access.require_may_give_roles(roles)
+            users = await self._invited(unit, principal, emails)
+            if not isinstance(users, DomainError):
+                await unit.move_project(access.project.id)
+                return [await self._put(unit, access, user, roles) for user in users]
+        raise users
 
     async def list(self, principal: Principal, ref: ProjectRef) -> Sequence[UserMembership]:
         """Return the users of a project, those who came first first.
@@ -81,11 +90,12 @@ class UserMemberships:
 
         Raises:
             NotFoundError: no such project or membership of a user.
-            ForbiddenError: the principal may not decide about members.
+            ForbiddenError: the principal may not decide about members, or not give these roles.
         """
         async with self._database.writing() as unit:
             access = await open_project(unit, principal, ref)
             access.require(Action.EDIT, Subject.MEMBERS)
+            access.require_may_give_roles(roles)
             present = await _member(unit, access, membership_id)
             await unit.move_project(access.project.id)
             return await self._put(unit, access, present.user, roles)
@@ -118,17 +128,38 @@ class UserMemberships:
             access = await open_project(unit, principal, ref)
             access.require(Action.DELETE, Subject.MEMBERS)
             members = {member.user.email: member for member in await _members(unit, access)}
-            _require_all(emails, members.keys(), "No member of the project")
+            unknown = _unknown(emails, members.keys(), "No member of the project")
+            if unknown is not None:
+                raise unknown
             await unit.move_project(access.project.id)
             removed = [members[email] for email in dict.fromkeys(emails)]
             for member in removed:
                 await self._remove(unit, access, member)
             return removed
 
+    async def _invited(
+        self, unit: UnitOfWork, principal: Principal, emails: Sequence[str]
+    ) -> Sequence[User] | DomainError:
+        """Return who has these emails, or the refusal: returned, not raised, since its count must be committed.
+
+        Each refusal tells of one email that nobody has. It counts against principals who couldn't list the
+        organization's users, whatever they ask in between, so that they can't try out emails.
+        """
+        if organization_allows(principal, Action.READ, Subject.MEMBERS):
+            return await _named(unit, principal, emails)
+        now = self._clock.now()
+        counter = self._lockouts.counter("unknown emails", principal.identity_id, None)
+        locked_for = await self._lockouts.claim(unit, counter, USUAL_LOCKOUT, now)
+        if locked_for:
+            return _too_many_guesses(locked_for)
+        named = await _named(unit, principal, emails)
+        if isinstance(named, DomainError):
+            await self._lockouts.count(unit, counter, USUAL_LOCKOUT, now)
+        return named
+
     async def _put(
         self, unit: UnitOfWork, access: ProjectAccess, user: User, roles: tuple[str, ...]
     ) -> UserMembership:
-        access.require_may_give_roles(roles)
         now = self._clock.now()
         present = await unit.projects.membership(access.project.id, user.identity_id)
         if present is None:
@@ -162,18 +193,29 @@ class UserMemberships:
         )
 
 
-async def _named(unit: UnitOfWork, principal: Principal, emails: Sequence[str]) -> list[User]:
+async def _named(
+    unit: UnitOfWork, principal: Principal, emails: Sequence[str]
+) -> Sequence[User] | NotFoundError:
     found = await unit.users.of_organization(principal.organization_id, emails=emails)
     users = {user.email: user for user, _ in found}
-    _require_all(emails, users.keys(), "No user of the organization")
+    unknown = _unknown(emails, users.keys(), "No user of the organization")
     # In one order for all writers, so that two that lock users' rows can't deadlock.
-    return [users[email] for email in sorted(users)]
+    return [users[email] for email in sorted(users)] if unknown is None else unknown
 
 
-def _require_all(emails: Sequence[str], known: AbstractSet[str], nobody: str) -> None:
+def _unknown(emails: Sequence[str], known: AbstractSet[str], nobody: str) -> NotFoundError | None:
     missing = sorted(set(emails) - known)
-    if missing:
-        raise NotFoundError(f"{nobody} has the email or username '{missing[0]}'")
+    return NotFoundError(f"{nobody} has the email or username '{missing[0]}'") if missing else None
+
+
+def _too_many_guesses(locked_for: timedelta) -> LimitReachedError:
+    minutes = math.ceil(locked_for / timedelta(minutes=1))
+    return LimitReachedError(
+        "Too many invitations of emails that no user of the organization has; "
+        f"try again in {minutes} minute{'' if minutes == 1 else 's'}. "
+        "An admin of the organization can list its users and invite them at any time",
+        retry_after=locked_for,
+    )
 
 
 async def _members(unit: UnitOfWork, access: ProjectAccess) -> list[UserMembership]:

@@ -10,7 +10,7 @@ from keybearer.domain.audit import EventType, audited
 from keybearer.domain.authorization import ActorKind, Principal
 from keybearer.domain.errors import ForbiddenError, NotFoundError, UnauthenticatedError
 from keybearer.domain.issuing import IssuedToken, TokenGrant, issue_token
-from keybearer.domain.lockouts import Counter, Lockouts
+from keybearer.domain.lockouts import USUAL_LOCKOUT, Counter, Lockouts
 from keybearer.domain.login_terms import login_actor
 from keybearer.domain.passwords import Passwords
 from keybearer.domain.server_keys import ServerKeys
@@ -24,19 +24,6 @@ _TOKEN_SECONDS = 10 * 24 * 3600
 """A person's session; published clients don't renew it, they ask for the password again."""
 _INVALID = "Invalid credentials"
 _LOCKED = "Too many failed logins under this email; try again in five minutes"
-
-
-@dataclass(frozen=True, slots=True)
-class _UserLockout:
-    """The terms that Universal Auth has by default (wire.md section 1.2)."""
-
-    lockout_enabled: bool = True
-    lockout_threshold: int = 3
-    lockout_duration_seconds: int = 300
-    lockout_counter_reset_seconds: int = 30
-
-
-_TERMS = _UserLockout()
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +53,7 @@ class PasswordGate:
         """
         counter = self._lockouts.counter("user", email, address)
         async with self._database.reading() as unit:
-            is_locked = await self._lockouts.is_locked(unit, counter, _TERMS, self._clock.now())
+            is_locked = await self._lockouts.is_locked(unit, counter, USUAL_LOCKOUT, self._clock.now())
             user = await unit.users.by_email(email)
         if is_locked:
             raise _refusal(_LOCKED, user)
@@ -76,12 +63,12 @@ class PasswordGate:
     async def settle(self, unit: UnitOfWork, attempt: PasswordAttempt) -> User | UnauthenticatedError:
         """Return who is let in, or the refusal: returned, not raised, since its count must be committed."""
         now = self._clock.now()
-        is_locked = await self._lockouts.claim(unit, attempt.counter, _TERMS, now)
+        locked_for = await self._lockouts.claim(unit, attempt.counter, USUAL_LOCKOUT, now)
         present = await unit.users.by_email(attempt.email, for_change=True)
-        if is_locked:
+        if locked_for:
             return _refusal(_LOCKED, present)
         if attempt.user is None or present is None or present.password_hash != attempt.user.password_hash:
-            await self._lockouts.count(unit, attempt.counter, _TERMS, now)
+            await self._lockouts.count(unit, attempt.counter, USUAL_LOCKOUT, now)
             return _refusal(_INVALID, present)
         await self._lockouts.forget(unit, attempt.counter)
         return present

@@ -227,7 +227,7 @@ def build_context(
         setup=InstanceSetup(database, keys, passwords, clock, door),
         user_logins=UserLogins(database, keys, gate, clock),
         users=Users(database, passwords, gate, clock),
-        memberships=UserMemberships(database, clock),
+        memberships=UserMemberships(database, Lockouts(keys), clock),
         identities=Identities(database, keys, clock),
         projects=Projects(database, clock),
         environments=Environments(database, clock),

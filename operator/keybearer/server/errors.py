@@ -6,6 +6,7 @@ answered "Something went wrong" and logged by type and place, without its text.
 
 from __future__ import annotations
 
+import math
 import os
 import traceback
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -102,7 +103,10 @@ async def _refused(request: Request, error: Exception) -> Response:
     if isinstance(error, SchemaViolationError):
         message = [ValidationIssue(code="custom", path=[error.field], message=str(error))]
     name = error.name if isinstance(error, DomainError) else None
-    return _answer(request, row.status, name or row.word, message, _details(error))
+    response = _answer(request, row.status, name or row.word, message, _details(error))
+    if isinstance(error, LimitReachedError) and error.retry_after is not None:
+        response.headers["retry-after"] = str(math.ceil(error.retry_after.total_seconds()))
+    return response
 
 
 async def _malformed(request: Request, error: Exception) -> Response:

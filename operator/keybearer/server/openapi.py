@@ -22,7 +22,7 @@ _ERRORS = {
     "404": "What was named doesn't exist",
     "413": "The body is too large",
     "422": "A field has a form that its schema forbids",
-    "429": "Too many requests of one address, or logins or streams at once",
+    "429": "Too many requests of one address, logins or streams at once, or unknown emails",
     "500": "Something went wrong",
     "503": "The database is away or busy; worth another try",
     "504": "The answer took too long",

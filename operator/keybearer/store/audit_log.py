@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, delete, select
+from sqlalchemy import ColumnElement, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from keybearer.base.ids import OrganizationId
-from keybearer.store.audit import AUDIT_ROWS, AuditFilter, AuditRecord
+from keybearer.store.audit import AuditFilter, AuditRecord
 from keybearer.store.audit_chain.retention import cut_lines, note_chains
 from keybearer.store.audit_chain.taking_in import TakenIn, take_in
 from keybearer.store.audit_chain.writing import AuditWriter, Chain, ChainLostError, append, begin_chain
@@ -28,10 +28,9 @@ class AuditLog:
     """Repository of the audit log.
 
     Lines that are added are stored when the unit is about to commit, so that it holds a chain no longer than needed.
-    Without a writer, as in a database that isn't unlocked, lines get no chain.
     """
 
-    def __init__(self, connection: AsyncConnection, changes: Changes, writer: AuditWriter | None) -> None:
+    def __init__(self, connection: AsyncConnection, changes: Changes, writer: AuditWriter) -> None:
         self._connection = connection
         self._changes = changes
         self._writer = writer
@@ -53,10 +52,6 @@ class AuditLog:
         added, self._added = self._added, []
         if not added:
             return
-        if self._writer is None:
-            rows = [AUDIT_ROWS.row(record, None, None, None) for record in added]
-            await AUDIT_ROWS.insert(self._connection, rows)
-            return
         self._chain = self._writer.take()
         if self._chain is not None:
             try:
@@ -71,14 +66,13 @@ class AuditLog:
     async def begin_chain(self, lost: Chain | None = None) -> None:
         """Register a new chain, which this process can use once the unit is committed."""
         self._chain = lost
-        if self._writer is not None:
-            self._longer = await begin_chain(self._connection, self._writer, lost)
+        self._longer = await begin_chain(self._connection, self._writer, lost)
 
     def settle(self, *, committed: bool | None) -> None:
         """Give the chain back with its present end. If `committed` is None, nobody knows that: give the chain up."""
         chain = {True: self._longer, False: self._chain, None: None}[committed]
         self._chain = self._longer = None
-        if chain is not None and self._writer is not None:
+        if chain is not None:
             self._writer.give_back(chain)
 
     async def stored(self, record_ids: Iterable[str]) -> set[str]:
@@ -101,28 +95,15 @@ class AuditLog:
 
         Lines are removed from the beginning of a chain, up to the first one that is younger; the register notes that.
         """
-        if self._writer is not None:
-            return await cut_lines(self._connection, self._writer, before, limit)
-        oldest = (
-            select(AuditLogRow.id)
-            .where(AuditLogRow.created_at < before)
-            .order_by(AuditLogRow.created_at)
-            .limit(limit)
-        )
-        return (
-            await self._connection.execute(delete(AuditLogRow).where(AuditLogRow.id.in_(oldest)))
-        ).rowcount
+        return await cut_lines(self._connection, self._writer, before, limit)
 
     async def take_in(self, place: TakenIn | None, *, limit: int) -> TakenIn | None:
         """Chain up to `limit` lines of an earlier version that follow the place; None if there are none."""
-        if self._writer is None:
-            return None
         return await take_in(self._connection, self._writer, place, limit)
 
     async def note_chains(self, before: datetime) -> None:
         """Note in the register which line each chain reached, and drop chains whose lines are all removed."""
-        if self._writer is not None:
-            await note_chains(self._connection, self._writer, before)
+        await note_chains(self._connection, self._writer, before)
 
     async def _oldest_organization(self) -> OrganizationId | None:
         statement = select(OrganizationRow.id).order_by(OrganizationRow.created_at, OrganizationRow.id)

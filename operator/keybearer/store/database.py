@@ -23,7 +23,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from keybearer.base.clock import Clock
 from keybearer.base.errors import ConfigurationError
 from keybearer.store.attempts import note_commit, repeated
-from keybearer.store.audit import AUDIT_ROWS, AuditRecord
+from keybearer.store.audit import AuditRecord
 from keybearer.store.audit_chain.writing import AuditWriter, Chain, ChainLostError, append_with
 from keybearer.store.change_bus import ChangeBus, LocalBus
 from keybearer.store.direct_writer import DirectWriter
@@ -94,7 +94,7 @@ class Database:
         self._keyring = keyring
 
     def chain_audit_log(self, writer: AuditWriter) -> None:
-        """Write lines of the audit log into this writer's chains from now on; before, they get none."""
+        """Write lines of the audit log into this writer's chains from now on; before, none can be written."""
         self._audit_writer = writer
 
     async def prepare(self) -> None:
@@ -224,7 +224,7 @@ class Database:
         Raises:
             BusyError: other writers held the turn for too long.
             RaceError: what a row refers to was deleted meanwhile.
-            ConfigurationError: the database is none of SQLite.
+            ConfigurationError: the database is none of SQLite, or there are lines and it is not unlocked yet.
         """
         if self._direct is None:
             raise ConfigurationError("only SQLite is written directly")
@@ -233,16 +233,16 @@ class Database:
         for _ in range(_CHAINS_TRIED):
             await self._take_turn()
             try:
-                if not audit or self._audit_writer is None:
-                    unchained = partial(_store_unchained, audit=audit)
-                    found = await self._direct.run(partial(_with_lines, work=work, store=unchained))
+                if not audit:
+                    found = await self._direct.run(work)
                     break
-                chain = self._audit_writer.take()
+                writer = self._present_audit_writer()
+                chain = writer.take()
                 if chain is not None:
-                    longer, store = append_with(self._audit_writer, chain, audit)
+                    longer, store = append_with(writer, chain, audit)
                     # Whatever ends it otherwise gives the chain up: it may have been committed.
                     found = await self._direct.run(partial(_with_lines, work=work, store=store))
-                    self._audit_writer.give_back(longer)
+                    writer.give_back(longer)
                     break
             except ChainLostError:
                 lost = chain
@@ -303,7 +303,12 @@ class Database:
         self.bus.committed(changes)
 
     def _unit(self, connection: AsyncConnection) -> UnitOfWork:
-        return UnitOfWork(connection, self._keyring, self.clock, self._audit_writer)
+        return UnitOfWork(connection, self._keyring, self.clock, self._present_audit_writer)
+
+    def _present_audit_writer(self) -> AuditWriter:
+        if self._audit_writer is None:
+            raise ConfigurationError("the database is not unlocked yet")
+        return self._audit_writer
 
 
 def _with_lines(
@@ -312,7 +317,3 @@ def _with_lines(
     found = work(cursor)
     store(cursor)
     return found
-
-
-def _store_unchained(cursor: sqlite3.Cursor, audit: Sequence[AuditRecord]) -> None:
-    AUDIT_ROWS.insert_with(cursor, [AUDIT_ROWS.row(record, None, None, None) for record in audit])

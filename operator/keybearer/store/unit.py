@@ -110,7 +110,7 @@ class UnitOfWork:
         connection: AsyncConnection,
         keyring: Keyring | None,
         clock: Clock,
-        audit_writer: AuditWriter | None = None,
+        audit_writer: Callable[[], AuditWriter],
     ) -> None:
         self._connection = connection
         self._keyring = keyring
@@ -144,7 +144,7 @@ class UnitOfWork:
     )
     imports = _FirstUse(lambda self: Imports(self._connection))
     tags = _FirstUse(lambda self: Tags(self._connection))
-    audit_log = _FirstUse(lambda self: AuditLog(self._connection, self.changes, self._audit_writer))
+    audit_log = _FirstUse(lambda self: AuditLog(self._connection, self.changes, self._audit_writer()))
     secrets = _FirstUse(
         lambda self: Secrets(self._connection, self.keys, self.place_seals, self.folder_seals, self.changes)
     )

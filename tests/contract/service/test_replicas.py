@@ -188,3 +188,14 @@ def test_a_batch_is_seen_whole_or_not_at_all(clients: tuple[Client, Client], pro
     broken: list[dict[str, Any]] = [*items("cnry-broken"), {"secretKey": "MISSING", "secretValue": "cnry-x"}]
     clients[0].json("PATCH", "/api/v4/secrets/batch", status=404, json={**place, "secrets": broken})
     assert "cnry-broken" not in ProjectSecrets(clients[1], project).values().values()
+
+
+def test_emails_guessed_at_either_process_count_together(
+    replicas: tuple[ServiceProcess, ServiceProcess], project: Project
+) -> None:
+    founder = next(replica for replica in replicas if (replica.data_dir / "admin.json").exists())
+    token = founder.login(founder.create_identity(roles={project.id: "admin"}))
+    path, body = f"/api/v1/projects/{project.id}/memberships", {"emails": ["nobody@example.com"]}
+    one, two = (replica.client(token) for replica in replicas)
+    answered = [client.post(path, json=body).status_code for client in (one, two, one, two, one)]
+    assert answered == [404, 404, 404, 429, 429]

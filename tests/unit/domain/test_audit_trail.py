@@ -21,6 +21,7 @@ from keybearer.store.records import Organization
 from keybearer.store.unit import UnitOfWork
 from support.async_waiting import until
 from support.databases import sqlite_with_tables
+from support.unlocking import unlock_with
 from unit.controllers.fakes.hand_clock import HandClock
 
 HOME = OrganizationId("home")
@@ -56,6 +57,7 @@ async def scene(tmp_path: Path) -> AsyncIterator[Scene]:
     clock = HandClock()
     database = Database(sqlite_with_tables(tmp_path), clock)
     await database.prepare()
+    await unlock_with(database)
     async with database.writing() as unit:
         await unit.identities.add_organization(Organization(HOME, "Home", "home", 1, clock.now()))
     yield Scene(clock, database, AuditTrail(database, clock, retention=timedelta(days=90)))
@@ -281,12 +283,10 @@ async def test_what_nobody_did_stands_in_the_oldest_organization(scene: Scene) -
 
 
 async def test_lines_older_than_the_retention_go_in_batches(scene: Scene) -> None:
-    old = scene.clock.now() - timedelta(days=91)
-    async with scene.database.writing() as unit:
-        await unit.audit_log.add(AuditRecord.of(event(), old) for _ in range(2500))
-        await unit.audit_log.add(
-            AuditRecord.of(event(), scene.clock.now() - timedelta(days=89)) for _ in range(3)
-        )
+    for lines, days_until_the_next in ((2500, 2), (3, 89)):
+        async with scene.database.writing() as unit:
+            await unit.audit_log.add(AuditRecord.of(event(), scene.clock.now()) for _ in range(lines))
+        scene.clock.seconds += timedelta(days=days_until_the_next).total_seconds()
     await scene.trail.prune()
     assert len(await scene.lines()) == 3
 

@@ -27,6 +27,7 @@ from keybearer.store.sealing.keyring import Keyring
 from keybearer.store.sealing.root_key import RootKeys, create_root_key_file, parse_root_keys
 from support.databases import OwnDatabase
 from support.service_domain import ServiceDomain, at, service_domain
+from support.unlocking import unlock_with
 from tools.local.postgres import PostgresServer
 
 COUNT = 7
@@ -213,7 +214,7 @@ async def test_a_process_that_died_holds_up_a_root_rotation_for_a_minute_only(
     database = Database(database_url(postgres.url(name)), clock)
     path = tmp_path / "root.key"
     roots = create_root_key_file(path)
-    database.unlock(Keyring(roots))
+    await unlock_with(database, Keyring(roots))
     rotation = KeyRotation(database, RootKeySource(path), clock)
     async with database.writing() as unit:
         await unit.root_keys.hold("00000000-dead", roots.all, clock.now())
@@ -238,7 +239,7 @@ async def test_a_root_key_file_that_turns_bad_takes_nothing_away(url: URL, tmp_p
     path = tmp_path / "root.key"
     database = Database(url, SystemClock())
     await database.prepare()
-    database.unlock(Keyring(create_root_key_file(path)))
+    await unlock_with(database, Keyring(create_root_key_file(path)))
     rotation = KeyRotation(database, RootKeySource(path), SystemClock())
     await rotation.start()
     before = (await rotation.stands()).held

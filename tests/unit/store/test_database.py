@@ -13,6 +13,7 @@ from sqlalchemy.exc import DBAPIError, IntegrityError
 from keybearer.base.clock import SystemClock
 from keybearer.base.errors import ConfigurationError
 from keybearer.base.ids import IdentityId, OrganizationId, ProjectId
+from keybearer.store.audit import AuditRecord
 from keybearer.store.database import Database
 from keybearer.store.engines import database_url, sqlite_url
 from keybearer.store.failures import BusyError
@@ -21,6 +22,7 @@ from keybearer.store.revisions import Changes
 from keybearer.store.sealing.envelope import SealingKey, key_name, new_key_material
 from keybearer.store.sealing.keyring import Keyring
 from keybearer.store.sealing.root_key import RootKeys
+from support.audit_house import told
 from support.databases import OwnDatabase
 
 pytestmark = pytest.mark.every_database
@@ -169,6 +171,22 @@ async def test_a_unit_before_unlocking_cannot_reach_keys(tmp_path: Path) -> None
     with pytest.raises(ConfigurationError, match="not unlocked"):
         async with locked.writing() as unit:
             await unit.keys.server_key("token signing")
+    await locked.close()
+
+
+async def test_before_unlocking_no_line_of_the_audit_log_is_written(tmp_path: Path) -> None:
+    """Unlocking brings what chains them; a line without a chain would look as if somebody had put it in."""
+    locked = Database(sqlite_url(tmp_path / "locked.db"), SystemClock())
+    await locked.prepare()
+    with pytest.raises(ConfigurationError, match="not unlocked"):
+        async with locked.writing() as unit:
+            await unit.audit(told("written"))
+    record = AuditRecord.of(told("direct"), NOW)
+    with pytest.raises(ConfigurationError, match="not unlocked"):
+        await locked.write_directly(lambda _: None, [record])
+    async with locked.reading() as unit:
+        with pytest.raises(ConfigurationError, match="not unlocked"):
+            unit.audit_log  # noqa: B018 - the question itself is refused
     await locked.close()
 
 

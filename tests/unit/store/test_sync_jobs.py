@@ -23,6 +23,7 @@ from keybearer.store.sync_turns import Turns
 from support.async_waiting import until
 from support.databases import OwnDatabase
 from support.sync_scene import SyncScene, sync_scene
+from support.unlocking import unlock_with
 from tools.local.waiting import PATIENCE_SECONDS
 
 pytestmark = pytest.mark.every_database
@@ -46,7 +47,7 @@ async def processes(scene: SyncScene, number: int) -> AsyncIterator[list[Databas
         while len(found) < number and not scene.database.sole_process:
             assert scene.url is not None
             other = Database(scene.url, SystemClock())
-            other.unlock(scene.database.keyring)
+            await unlock_with(other, scene.database.keyring)
             stack.push_async_callback(other.close)
             found.append(other)
         yield [found[index % len(found)] for index in range(number)]

@@ -10,12 +10,14 @@ from keybearer.base.clock import SystemClock
 from keybearer.store.database import Database
 from keybearer.store.unit import UnitOfWork
 from support.databases import sqlite_with_tables
+from support.unlocking import unlock_with
 
 
 @pytest.fixture
 async def database(tmp_path: Path) -> AsyncIterator[Database]:
     database = Database(sqlite_with_tables(tmp_path), SystemClock())
     await database.prepare()
+    await unlock_with(database)
     yield database
     await database.close()
 
@@ -25,7 +27,7 @@ async def test_a_unit_that_reads_secrets_builds_no_other_repository(database: Da
         untouched = _built(unit)
         assert not await unit.secrets.has_overrides("nobody")
         built = _built(unit) - untouched
-    assert untouched == set()
+    assert untouched == {"Keyring"}
     assert built == {"Secrets", "Keys", "RootKeyring", "PlaceSeals", "FolderSeals"}
 
 

@@ -33,6 +33,7 @@ class UserRow(Row):
 class LoginFailureRow(Row):
     """Failed logins to one account from one source. Who has no account is counted alike: a lockout tells nobody.
 
+    Invitations of emails that nobody has are counted here as well, by who invites.
     `digest` and `account` are keyed: what was typed into the field of the email may have been a password.
     """
 

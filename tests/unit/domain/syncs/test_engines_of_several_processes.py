@@ -22,6 +22,7 @@ from keybearer.store.sync_turns import Turns
 from support.async_waiting import until
 from support.scripted_remote import ScriptedRemote
 from support.sync_scene import FAST, SyncScene, sync_scene
+from support.unlocking import unlock_with
 from tools.local.postgres import PostgresServer
 
 pytestmark = pytest.mark.every_database
@@ -139,7 +140,7 @@ async def test_processes_whose_clocks_are_minutes_apart_leave_each_other_their_r
     elsewhere = Database(scene.url, shifted)
     async with AsyncExitStack() as stack:
         stack.push_async_callback(elsewhere.close)
-        elsewhere.unlock(scene.database.keyring)
+        await unlock_with(elsewhere, scene.database.keyring)
         here, there = SyncQueue(scene.database, scene.clock, FAST), SyncQueue(elsewhere, shifted, FAST)
         (begun,) = await here.claim(1)
         assert await there.take_up(is_starting=False) == 0

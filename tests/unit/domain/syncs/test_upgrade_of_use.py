@@ -20,6 +20,7 @@ from keybearer.store.records import Project
 from keybearer.store.sealing.keyring import Keyring
 from support.databases import OwnDatabase
 from support.sync_scene import SyncScene
+from support.unlocking import unlock_with
 from support.upgrade.earlier_seals import seal_as_before
 
 pytestmark = pytest.mark.every_database
@@ -64,7 +65,7 @@ async def test_connections_are_for_the_projects_that_use_them_and_owners_go_on(
     with capture_logs() as logs:
         await upgraded.prepare()
     scene.database.unlock(Keyring(scene.database.keyring.roots))
-    upgraded.unlock(scene.database.keyring)
+    await unlock_with(upgraded, scene.database.keyring)
 
     told = {line["event"]: line for line in logs}
     assert told["app_connection_is_for_its_projects_now"]["connection_id"] == shared

@@ -21,6 +21,7 @@ from keybearer.store.sealing.keyring import Keyring
 from support.async_waiting import until
 from support.databases import OwnDatabase
 from support.sync_scene import FAST, ONE_STAYED, SyncScene
+from support.unlocking import unlock_with
 from support.upgrade.earlier_seals import seal_as_before
 
 pytestmark = pytest.mark.every_database
@@ -67,7 +68,7 @@ async def test_nothing_is_written_or_removed_at_a_destination_because_of_the_upg
     upgraded = Database(url, scene.clock)
     await upgraded.prepare()
     scene.database.unlock(Keyring(scene.database.keyring.roots))
-    upgraded.unlock(scene.database.keyring)
+    await unlock_with(upgraded, scene.database.keyring)
     async with upgraded.following(), scene.running(upgraded):
 
         async def looked() -> bool:
@@ -101,7 +102,7 @@ async def test_a_sync_of_which_nobody_knows_who_made_it_stops_and_what_was_pushe
     upgraded = Database(url, scene.clock)
     await upgraded.prepare()
     scene.database.unlock(Keyring(scene.database.keyring.roots))
-    upgraded.unlock(scene.database.keyring)
+    await unlock_with(upgraded, scene.database.keyring)
 
     await scene.delete(project, "A")
     await scene.ask(sync_id)
