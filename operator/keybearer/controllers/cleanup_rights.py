@@ -47,6 +47,7 @@ class CleanupRights:
         self._is_loaded = False
         self._trouble: KubeError | None = None
         self._needed: frozenset[ObjectKey] = frozenset()
+        self._changes_seen = 0
         self._resting: dict[ObjectKey, float] = {}
         self._inherited: set[CleanupToken] = set()
         self._unclaimed_until = 0.0
@@ -109,11 +110,13 @@ class CleanupRights:
             await self._access.revoke(token)
 
     async def _look(self) -> None:
-        self._needed = frozenset(
-            ObjectKey(one.key.namespace, one.identity)
-            for one in self._objects
-            if one.identity and FINALIZER in one.finalizers
-        )
+        if self._objects.changes != self._changes_seen:
+            self._changes_seen = self._objects.changes
+            self._needed = frozenset(
+                ObjectKey(one.key.namespace, one.identity)
+                for one in self._objects
+                if one.identity and FINALIZER in one.finalizers
+            )
         if isinstance(self._trouble, ForbiddenError):
             return
         try:

@@ -191,9 +191,11 @@ class ObjectStore:
 
     Attributes:
         on_end: called with the newest version of each object that ended.
+        changes: how many versions were kept and objects ended so far; a status of our own is no change.
     """
 
     def __init__(self) -> None:
+        self.changes = 0
         self.on_end: Callable[[ObservedObject], None] = lambda _: None
         self._objects: dict[WorkKey, ObservedObject] = {}
         self._by_target: dict[TargetKey, tuple[WorkKey, ...]] = {}
@@ -244,6 +246,7 @@ class ObjectStore:
         if before is not None and is_newer(before.resource_version, seen.resource_version):
             # Sent before our own status write: what it asks counts, the status that it shows is behind ours.
             seen = replace(seen, status_json=before.status_json, resource_version=before.resource_version)
+        self.changes += 1
         self._objects[seen.key] = seen
         self._by_uid[seen.uid] = seen.key
         if before is None or before.targets != seen.targets:
@@ -332,6 +335,7 @@ class ObjectStore:
         gone = self._objects.get(key)
         if gone is None or gone.uid != uid:
             return
+        self.changes += 1
         del self._objects[key]
         del self._by_uid[uid]
         self._written.pop(key, None)

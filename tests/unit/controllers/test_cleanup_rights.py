@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, suppress
 from datetime import datetime, timedelta
 from typing import cast
@@ -219,6 +219,32 @@ async def test_whoever_starts_after_the_secret_has_gone_uses_the_token_that_was_
 
     assert scene.service.revoked == ["cnry-1"]
     assert await scene.kept() is None
+
+
+class CountedStore(ObjectStore):
+    """Counts how often all its objects are gone through."""
+
+    passes = 0
+
+    def __iter__(self) -> Iterator[ObservedObject]:
+        self.passes += 1
+        return super().__iter__()
+
+
+@in_virtual_time
+async def test_objects_that_stay_as_they_are_are_gone_through_once() -> None:
+    process = Scene().process()
+    store = CountedStore()
+    process.objects = store
+    process.rights = CleanupRights(process.clock, store, process.access, process.tokens)
+    process.show()
+    async with process.running():
+        await asyncio.sleep(60)
+        at_rest = store.passes
+        process.show(finalizer=False)
+        await asyncio.sleep(60)
+
+    assert (at_rest, store.passes) == (1, 2)
 
 
 @in_virtual_time
