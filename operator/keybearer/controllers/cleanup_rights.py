@@ -110,6 +110,7 @@ class CleanupRights:
             await self._access.revoke(token)
 
     async def _look(self) -> None:
+        # This is asked every two seconds, and at rest no object changes for minutes.
         if self._objects.changes != self._changes_seen:
             self._changes_seen = self._objects.changes
             self._needed = frozenset(

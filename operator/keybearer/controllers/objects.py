@@ -191,7 +191,8 @@ class ObjectStore:
 
     Attributes:
         on_end: called with the newest version of each object that ended.
-        changes: how many versions were kept and objects ended so far; a status of our own is no change.
+        changes: grows with each version kept by `put` and each object that ends; while it stays the same, so do all
+            specs and finalizers.
     """
 
     def __init__(self) -> None:

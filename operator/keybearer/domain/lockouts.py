@@ -1,7 +1,7 @@
 """Lockouts: failed logins are counted by account and address, so that a stranger locks nobody else out.
 
-An account may be one that doesn't exist. Addresses count as `source_of` has them. Guesses of emails are counted
-likewise, by who makes them.
+An account may be one that doesn't exist. Addresses count as `source_of` has them. Unknown emails that somebody
+invites are counted the same way, by who invites them.
 """
 
 from __future__ import annotations
@@ -12,24 +12,14 @@ from datetime import datetime, timedelta
 from keybearer.domain.addresses import source_of
 from keybearer.domain.lifetimes import LockoutTerms, failed_again, is_locked, locked_for
 from keybearer.domain.server_keys import ServerKeys
-from keybearer.domain.universal_auth import credential_digest
+from keybearer.domain.universal_auth import UniversalAuthTerms, credential_digest
 from keybearer.store.unit import UnitOfWork
 
-__all__ = ["USUAL_LOCKOUT", "Counter", "Lockouts"]
+__all__ = ["DEFAULT_LOCKOUT", "Counter", "Lockouts"]
 
 
-@dataclass(frozen=True, slots=True)
-class _UsualLockout:
-    """The terms that Universal Auth has by default (wire.md section 1.2)."""
-
-    lockout_enabled: bool = True
-    lockout_threshold: int = 3
-    lockout_duration_seconds: int = 300
-    lockout_counter_reset_seconds: int = 30
-
-
-USUAL_LOCKOUT = _UsualLockout()
-"""For whatever nobody configures."""
+DEFAULT_LOCKOUT: LockoutTerms = UniversalAuthTerms()
+"""For what has no settings of its own: passwords of users, and unknown emails."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +36,11 @@ class Lockouts:
     def __init__(self, keys: ServerKeys) -> None:
         self._key = keys.credential_digest
 
-    def counter(self, auth_method: str, account: str, address: str | None) -> Counter:
+    def counter(self, kind: str, account: str, address: str | None) -> Counter:
         """Return what failures of this account from this address are counted under."""
         return Counter(
-            credential_digest(
-                self._key, f"failed logins by {auth_method} from {source_of(address)} to {account}"
-            ),
-            self._account(auth_method, account),
+            credential_digest(self._key, f"failed logins by {kind} from {source_of(address)} to {account}"),
+            self._account(kind, account),
         )
 
     async def is_locked(self, unit: UnitOfWork, counter: Counter, terms: LockoutTerms, now: datetime) -> bool:
@@ -62,7 +50,7 @@ class Lockouts:
     async def claim(
         self, unit: UnitOfWork, counter: Counter, terms: LockoutTerms, now: datetime
     ) -> timedelta:
-        """Return for how much longer, and keep the counter from other writers: tries at the same time take turns."""
+        """Return how much longer the account is locked, zero if it isn't. From here on, concurrent tries take turns."""
         return locked_for(terms, await unit.failed_logins.claim(counter.digest, counter.account), now)
 
     async def count(self, unit: UnitOfWork, counter: Counter, terms: LockoutTerms, now: datetime) -> None:
@@ -78,9 +66,9 @@ class Lockouts:
         """Start the count anew, after a login that worked."""
         await unit.failed_logins.forget(counter.digest)
 
-    async def clear(self, unit: UnitOfWork, auth_method: str, account: str, now: datetime) -> int:
+    async def clear(self, unit: UnitOfWork, kind: str, account: str, now: datetime) -> int:
         """End the lockouts of an account from everywhere, and return how many there were."""
-        return await unit.failed_logins.forget_account(self._account(auth_method, account), now)
+        return await unit.failed_logins.forget_account(self._account(kind, account), now)
 
-    def _account(self, auth_method: str, account: str) -> bytes:
-        return credential_digest(self._key, f"failed logins by {auth_method} to {account}")
+    def _account(self, kind: str, account: str) -> bytes:
+        return credential_digest(self._key, f"failed logins by {kind} to {account}")

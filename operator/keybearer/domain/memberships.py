@@ -14,7 +14,7 @@ from keybearer.domain.access import ProjectAccess, ProjectRef, open_project
 from keybearer.domain.audit import EventType, audited
 from keybearer.domain.authorization import Action, Principal, Subject, organization_allows
 from keybearer.domain.errors import DomainError, LimitReachedError, NotFoundError
-from keybearer.domain.lockouts import USUAL_LOCKOUT, Lockouts
+from keybearer.domain.lockouts import DEFAULT_LOCKOUT, Lockouts
 from keybearer.store.database import Database
 from keybearer.store.records import Membership, User
 from keybearer.store.unit import UnitOfWork
@@ -51,13 +51,14 @@ class UserMemberships:
         async with self._database.writing() as unit:
             access = await open_project(unit, principal, ref)
             access.require(Action.CREATE, Subject.MEMBERS)
-            # Before anything is said of emails: this refusal costs no guess.
+            # Before anything is said of emails: this refusal is not counted.
             access.require_may_give_roles(roles)
-            users = await self._invited(unit, principal, emails)
-            if not isinstance(users, DomainError):
+            invited = await self._invited(unit, principal, emails)
+            if not isinstance(invited, DomainError):
                 await unit.move_project(access.project.id)
-                return [await self._put(unit, access, user, roles) for user in users]
-        raise users
+                return [await self._put(unit, access, user, roles) for user in invited]
+        # Raised after the commit, which keeps the count.
+        raise invited
 
     async def list(self, principal: Principal, ref: ProjectRef) -> Sequence[UserMembership]:
         """Return the users of a project, those who came first first.
@@ -142,20 +143,24 @@ class UserMemberships:
     ) -> Sequence[User] | DomainError:
         """Return who has these emails, or the refusal: returned, not raised, since its count must be committed.
 
-        Each refusal tells of one email that nobody has. It counts against principals who couldn't list the
-        organization's users, whatever they ask in between, so that they can't try out emails.
+        A refusal for an unknown email counts against principals who couldn't list the organization's users, whatever
+        they ask in between, so that they can't try out emails. Of several emails it doesn't say which is unknown: the
+        others would be known to have users.
         """
         if organization_allows(principal, Action.READ, Subject.MEMBERS):
             return await _named(unit, principal, emails)
         now = self._clock.now()
         counter = self._lockouts.counter("unknown emails", principal.identity_id, None)
-        locked_for = await self._lockouts.claim(unit, counter, USUAL_LOCKOUT, now)
+        locked_for = await self._lockouts.claim(unit, counter, DEFAULT_LOCKOUT, now)
         if locked_for:
-            return _too_many_guesses(locked_for)
+            return _too_many_unknown_emails(locked_for)
         named = await _named(unit, principal, emails)
-        if isinstance(named, DomainError):
-            await self._lockouts.count(unit, counter, USUAL_LOCKOUT, now)
-        return named
+        if not isinstance(named, DomainError):
+            return named
+        await self._lockouts.count(unit, counter, DEFAULT_LOCKOUT, now)
+        if len(set(emails)) == 1:
+            return named
+        return NotFoundError("No user of the organization has one of these emails or usernames")
 
     async def _put(
         self, unit: UnitOfWork, access: ProjectAccess, user: User, roles: tuple[str, ...]
@@ -208,7 +213,7 @@ def _unknown(emails: Sequence[str], known: AbstractSet[str], nobody: str) -> Not
     return NotFoundError(f"{nobody} has the email or username '{missing[0]}'") if missing else None
 
 
-def _too_many_guesses(locked_for: timedelta) -> LimitReachedError:
+def _too_many_unknown_emails(locked_for: timedelta) -> LimitReachedError:
     minutes = math.ceil(locked_for / timedelta(minutes=1))
     return LimitReachedError(
         "Too many invitations of emails that no user of the organization has; "

@@ -10,7 +10,7 @@ from keybearer.domain.audit import EventType, audited
 from keybearer.domain.authorization import ActorKind, Principal
 from keybearer.domain.errors import ForbiddenError, NotFoundError, UnauthenticatedError
 from keybearer.domain.issuing import IssuedToken, TokenGrant, issue_token
-from keybearer.domain.lockouts import USUAL_LOCKOUT, Counter, Lockouts
+from keybearer.domain.lockouts import DEFAULT_LOCKOUT, Counter, Lockouts
 from keybearer.domain.login_terms import login_actor
 from keybearer.domain.passwords import Passwords
 from keybearer.domain.server_keys import ServerKeys
@@ -53,7 +53,7 @@ class PasswordGate:
         """
         counter = self._lockouts.counter("user", email, address)
         async with self._database.reading() as unit:
-            is_locked = await self._lockouts.is_locked(unit, counter, USUAL_LOCKOUT, self._clock.now())
+            is_locked = await self._lockouts.is_locked(unit, counter, DEFAULT_LOCKOUT, self._clock.now())
             user = await unit.users.by_email(email)
         if is_locked:
             raise _refusal(_LOCKED, user)
@@ -63,12 +63,12 @@ class PasswordGate:
     async def settle(self, unit: UnitOfWork, attempt: PasswordAttempt) -> User | UnauthenticatedError:
         """Return who is let in, or the refusal: returned, not raised, since its count must be committed."""
         now = self._clock.now()
-        locked_for = await self._lockouts.claim(unit, attempt.counter, USUAL_LOCKOUT, now)
+        locked_for = await self._lockouts.claim(unit, attempt.counter, DEFAULT_LOCKOUT, now)
         present = await unit.users.by_email(attempt.email, for_change=True)
         if locked_for:
             return _refusal(_LOCKED, present)
         if attempt.user is None or present is None or present.password_hash != attempt.user.password_hash:
-            await self._lockouts.count(unit, attempt.counter, USUAL_LOCKOUT, now)
+            await self._lockouts.count(unit, attempt.counter, DEFAULT_LOCKOUT, now)
             return _refusal(_INVALID, present)
         await self._lockouts.forget(unit, attempt.counter)
         return present

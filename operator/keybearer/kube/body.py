@@ -18,10 +18,11 @@ class Body(Payload):
     """Bytes that are written, and their headers with them, only if that is allowed by then.
 
     A request may wait for its connection, and its process may stand still meanwhile. aiohttp holds the headers back
-    until the body begins, so that a request whose body is refused doesn't leave at all.
+    until the body begins, so that a request whose body is refused doesn't leave at all. The payload of bytes that
+    aiohttp has writes them in one go, and warns of it from a mebibyte on.
 
     Attributes:
-        refusal: what `allow` raised; None where it raised nothing.
+        refusal: what `allow` raised the last time; None where it raised nothing.
     """
 
     _value: bytes
@@ -46,6 +47,7 @@ class Body(Payload):
         Raises:
             Exception: whatever `allow` raises; nothing was written.
         """
+        self.refusal = None  # aiohttp may repeat a request with the same body on a new connection
         if self._allow is not None:
             try:
                 self._allow()

@@ -223,16 +223,17 @@ class Connection:
 
         Args:
             request: what to send.
-            allow: called when the connection stands, right before the request goes out, which must have a body;
-                what it raises goes on to the caller, and nothing is sent.
+            allow: called once the connection is made, right before the first byte goes out; again if aiohttp repeats
+                the request. What it raises goes on to the caller, and nothing is sent.
 
         Raises:
+            TypeError: `allow` is given, but the request has no body.
             UnavailableError: no connection, a time-out, or a connection that broke.
             AnswerTooLargeError: the body is longer than the request allows.
         """
         if allow is not None and request.body is None:
             raise TypeError(f"{request} has no body, and would go out unchecked")
-        body = None if request.body is None else Body(request.body, allow)
+        body = _body(request, allow)
         try:
             async with await self._request(request, _within(request.timeout_seconds), body) as response:
                 return Answer(response.status, await _read(response, request), _retry_after(response))
@@ -259,7 +260,7 @@ class Connection:
             total=None, sock_connect=request.timeout_seconds, sock_read=silence_seconds
         )
         try:
-            async with await self._request(request, timeout, None) as response:
+            async with await self._request(request, timeout, _body(request)) as response:
                 yield response
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             raise self._unavailable(request, error) from error
@@ -334,6 +335,10 @@ def _descriptors_in_order() -> Iterator[None]:
 @lru_cache(maxsize=16)
 def _within(seconds: float) -> aiohttp.ClientTimeout:
     return aiohttp.ClientTimeout(total=seconds)
+
+
+def _body(request: Request, allow: Callable[[], None] | None = None) -> Body | None:
+    return None if request.body is None else Body(request.body, allow)
 
 
 async def _read(response: aiohttp.ClientResponse, request: Request) -> bytes:

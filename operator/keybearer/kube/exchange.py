@@ -61,7 +61,8 @@ class Exchange:
             subject: what is done to which object; begins the text of an error.
             request: what to send.
             act: what it does, where it is a write.
-            allow: see `Connection.send`; called for each attempt.
+            allow: called for each attempt after any wait for a slot, and again by `Connection.send`; what it raises
+                goes on to the caller, and nothing is sent.
 
         Raises:
             KubeError: any of its kinds.
@@ -77,6 +78,8 @@ class Exchange:
         async with self._slots:
             shed = 0
             while True:
+                if allow is not None:
+                    allow()  # Also before a connection is opened: what is refused here is neither sent nor counted.
                 renewals = self._connection.renewals
                 answer = await self._watched(request, act, allow)
                 if answer.status < 300:

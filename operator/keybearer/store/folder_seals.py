@@ -42,6 +42,7 @@ from keybearer.store.tables.secrets import SecretRow
 __all__ = ["FolderSeals", "JudgedFolder"]
 
 _CHUNK = 400
+_MET = "the secrets of the folder were changed at the same moment; try again"
 _Row = Result[*tuple[Any, ...]]
 
 
@@ -109,7 +110,7 @@ class FolderSeals:
         self._keys = keys
         self._places = places
         self._seen: dict[str, bytes] = {}
-        """Seals that this unit read or wrote last, by folder."""
+        """Seals that this unit read or wrote last, by folder. They aren't locked: `_store` writes over no other."""
 
     async def opened(self, folders: Sequence[_Row]) -> dict[str, JudgedFolder]:
         """Return these folders (rows of `PLACED`) with what their secrets are compared with, by their ids.
@@ -176,7 +177,7 @@ class FolderSeals:
     async def altered(self, folder: JudgedFolder) -> Exception:
         """Return what to raise if rows don't fit: RaceError if another writer changed the folder meanwhile."""
         if await self._seal_of(folder.id) != folder.seal:
-            return RaceError("the secrets of the folder were changed at the same moment; try again")
+            return RaceError(_MET)
         return _altered(folder.id)
 
     async def change(
@@ -193,7 +194,7 @@ class FolderSeals:
             project_id: of the folders.
             gone: former heads.
             new: heads.
-            is_edit: each folder was modified when the newest of its new heads was.
+            is_edit: also store the newest `updated_at` of a folder's new heads as its `last_secret_modified`.
 
         Raises:
             RaceError: another writer changed one of the folders meanwhile.
@@ -222,6 +223,7 @@ class FolderSeals:
         Raises:
             UnsealError: the seal doesn't open.
             AlteredDatabaseError: the folder has no seal although it was under marks before.
+            RaceError: another writer changed the folder meanwhile.
         """
         statement = select(FolderRow.seal).where(FolderRow.id == folder_id).with_for_update(key_share=True)
         seal = (await self._connection.execute(statement)).scalar_one_or_none()
@@ -274,7 +276,7 @@ class FolderSeals:
                 await self._store(folder_id, seal, values)
 
     async def _seals_of(self, folder_ids: Collection[str]) -> dict[str, bytes | None]:
-        """Return the seals of these folders, as far as there are such."""
+        """Return the seals by folder, None where it isn't sealed yet; folders that don't exist are left out."""
         seals: dict[str, bytes | None] = {
             folder_id: self._seen[folder_id] for folder_id in folder_ids if folder_id in self._seen
         }
@@ -299,11 +301,15 @@ class FolderSeals:
         return None
 
     async def _store(self, folder_id: str, former: bytes | None, values: Mapping[str, object]) -> None:
-        """Store a seal, and what else is to be stored, where the folder still has its former seal."""
+        """Store a seal, and what else is to be stored, where the folder still has its former seal.
+
+        Raises:
+            RaceError: it has another one by now.
+        """
         statement = update(FolderRow).where(FolderRow.id == folder_id, FolderRow.seal == former)
         stored = await self._connection.execute(statement.values(**values))
         if stored.rowcount != 1:
-            raise RaceError("the secrets of the folder were changed at the same moment; try again")
+            raise RaceError(_MET)
         seal = values.get("seal", former)
         if isinstance(seal, bytes):
             self._seen[folder_id] = seal

@@ -40,7 +40,7 @@ class Inviter:
 
 
 @dataclass
-class House:
+class Scene:
     service: QuietService
     clock: HandClock
     own: OwnDatabase
@@ -62,14 +62,14 @@ class House:
 
 
 @pytest_asyncio.fixture
-async def house(own_database: OwnDatabase, tmp_path: Path) -> AsyncIterator[House]:
+async def scene(own_database: OwnDatabase, tmp_path: Path) -> AsyncIterator[Scene]:
     clock = HandClock()
     async with quiet_service(tmp_path, own_database, clock=clock) as service:
-        yield House(service, clock, own_database, tmp_path)
+        yield Scene(service, clock, own_database, tmp_path)
 
 
-async def test_after_three_guesses_no_email_is_told_of_until_five_minutes_have_passed(house: House) -> None:
-    inviter, known = await house.inviter(), await house.person()
+async def test_after_three_guesses_no_email_is_told_of_until_five_minutes_have_passed(scene: Scene) -> None:
+    inviter, known = await scene.inviter(), await scene.person()
     for number in range(3):
         told = await inviter.invite(f"nobody-{number}@example.com", status=404)
         assert told["message"] == (
@@ -80,46 +80,54 @@ async def test_after_three_guesses_no_email_is_told_of_until_five_minutes_have_p
     assert refusals[0]["error"] == "RateLimitExceeded"
     assert "try again in 5 minutes" in refusals[0]["message"]
     assert "admin of the organization" in refusals[0]["message"]
-    house.clock.seconds += 299
+    scene.clock.seconds += 299
     await inviter.invite(known, status=429)
-    house.clock.seconds += 1
+    scene.clock.seconds += 1
     [member] = (await inviter.invite(known, status=200))["memberships"]
     assert member["user"]["email"] == known
 
 
-async def test_a_refusal_says_after_how_many_seconds_to_come_back(house: House) -> None:
-    inviter = await house.inviter()
+async def test_a_refusal_says_after_how_many_seconds_to_come_back(scene: Scene) -> None:
+    inviter = await scene.inviter()
     for _ in range(3):
         await inviter.invite("nobody@example.com", status=404)
-    house.clock.seconds += 250.5
+    scene.clock.seconds += 250.5
     refused = await inviter.client.post(inviter.path, json={"emails": ["nobody@example.com"]})
     assert refused.status_code == 429
     assert refused.headers["retry-after"] == str(math.ceil(300 - 250.5))
     assert "try again in 1 minute." in refused.json()["message"]
 
 
-async def test_known_emails_between_the_guesses_change_nothing(house: House) -> None:
-    inviter, known = await house.inviter(), await house.person()
+async def test_known_emails_between_the_guesses_change_nothing(scene: Scene) -> None:
+    inviter, known = await scene.inviter(), await scene.person()
     for number in range(3):
         await inviter.invite(known, status=200)
         await inviter.invite(known, f"nobody-{number}@example.com", status=404)
     await inviter.invite(known, status=429)
 
 
-async def test_slow_guesses_are_refused_for_an_hour_after_the_fifteenth(house: House) -> None:
-    inviter, known = await house.inviter(), await house.person()
+async def test_one_unknown_email_among_several_says_nothing_of_the_others(scene: Scene) -> None:
+    inviter, known = await scene.inviter(), await scene.person()
+    told = await inviter.invite(known, "zzz@example.com", status=404)
+    assert told["message"] == "No user of the organization has one of these emails or usernames"
+    admin = Inviter(scene.service.admin, inviter.project)
+    assert "'zzz@example.com'" in (await admin.invite(known, "zzz@example.com", status=404))["message"]
+
+
+async def test_slow_guesses_are_refused_for_an_hour_after_the_fifteenth(scene: Scene) -> None:
+    inviter, known = await scene.inviter(), await scene.person()
     for number in range(15):
         await inviter.invite(known, status=200)
         await inviter.invite(f"nobody-{number}@example.com", status=404)
-        house.clock.seconds += PAUSE
+        scene.clock.seconds += PAUSE
     told = (await inviter.invite(known, status=429))["message"]
     assert "try again in 60 minutes" in told
-    house.clock.seconds += 3600 - PAUSE
+    scene.clock.seconds += 3600 - PAUSE
     await inviter.invite(known, status=200)
 
 
-async def test_guesses_made_at_once_are_all_counted(house: House) -> None:
-    inviter = await house.inviter()
+async def test_guesses_made_at_once_are_all_counted(scene: Scene) -> None:
+    inviter = await scene.inviter()
     tries = [
         inviter.client.post(inviter.path, json={"emails": [f"nobody-{number}@example.com"]})
         for number in range(8)
@@ -128,9 +136,9 @@ async def test_guesses_made_at_once_are_all_counted(house: House) -> None:
     assert sorted(answered) == [404] * 3 + [429] * 5
 
 
-async def test_one_who_guesses_keeps_nobody_else_from_inviting(house: House) -> None:
-    guesser, other = await house.inviter(), await house.inviter()
-    known = await house.person()
+async def test_one_who_guesses_keeps_nobody_else_from_inviting(scene: Scene) -> None:
+    guesser, other = await scene.inviter(), await scene.inviter()
+    known = await scene.person()
     for _ in range(3):
         await guesser.invite("nobody@example.com", status=404)
     await guesser.invite(known, status=429)
@@ -140,34 +148,34 @@ async def test_one_who_guesses_keeps_nobody_else_from_inviting(house: House) -> 
     await Inviter(guesser.client, str(made["project"]["id"])).invite(known, status=429)
 
 
-async def test_who_may_list_the_users_of_the_organization_has_no_budget(house: House) -> None:
-    inviter = await house.inviter()
-    admin = Inviter(house.service.admin, inviter.project)
+async def test_who_may_list_the_users_of_the_organization_has_no_budget(scene: Scene) -> None:
+    inviter = await scene.inviter()
+    admin = Inviter(scene.service.admin, inviter.project)
     for number in range(16):
         await admin.invite(f"nobody-{number}@example.com", status=404)
-    await admin.invite(await house.person(), status=200)
-    assert house.counters() == 0
+    await admin.invite(await scene.person(), status=200)
+    assert scene.counters() == 0
 
 
-async def test_whoever_may_not_give_the_role_learns_nothing_of_emails(house: House) -> None:
-    inviter, known = await house.inviter(), await house.person()
+async def test_whoever_may_not_give_the_role_learns_nothing_of_emails(scene: Scene) -> None:
+    inviter, known = await scene.inviter(), await scene.person()
     body = {
         "identityId": inviter.client.identity_id,
         "effect": "deny",
         "actions": ["read", "read-value"],
         "environment": "prod",
     }
-    await house.service.admin.json("POST", f"/api/v1/projects/{inviter.project}/grants", json=body)
+    await scene.service.admin.json("POST", f"/api/v1/projects/{inviter.project}/grants", json=body)
     refusals = [
         await inviter.invite(email, status=403, role="admin") for email in (known, "nobody@example.com")
     ]
     assert refusals[0] == refusals[1] | {"reqId": refusals[0]["reqId"]}
 
 
-async def test_counters_end_a_day_after_the_last_guess(house: House) -> None:
-    guesser, other = await house.inviter(), await house.inviter()
+async def test_counters_end_a_day_after_the_last_guess(scene: Scene) -> None:
+    guesser, other = await scene.inviter(), await scene.inviter()
     await guesser.invite("nobody@example.com", status=404)
-    await other.invite(await house.person(), status=200)
-    house.clock.seconds += 24 * 3600 + 1
+    await other.invite(await scene.person(), status=200)
+    scene.clock.seconds += 24 * 3600 + 1
     await other.invite("nobody@example.com", status=404)
-    assert house.counters() == 1
+    assert scene.counters() == 1

@@ -221,7 +221,7 @@ async def test_whoever_starts_after_the_secret_has_gone_uses_the_token_that_was_
     assert await scene.kept() is None
 
 
-class CountedStore(ObjectStore):
+class CountingStore(ObjectStore):
     """Counts how often all its objects are gone through."""
 
     passes = 0
@@ -234,7 +234,7 @@ class CountedStore(ObjectStore):
 @in_virtual_time
 async def test_objects_that_stay_as_they_are_are_gone_through_once() -> None:
     process = Scene().process()
-    store = CountedStore()
+    store = CountingStore()
     process.objects = store
     process.rights = CleanupRights(process.clock, store, process.access, process.tokens)
     process.show()

@@ -4,14 +4,17 @@ import asyncio
 import json
 import sys
 from pathlib import Path
+from unittest.mock import AsyncMock, Mock
 
 import aiohttp
 import pytest
+from aiohttp.abc import AbstractStreamWriter
 
 from keybearer import __version__
 from keybearer.base.errors import ConfigurationError
+from keybearer.kube.body import Body
 from keybearer.kube.connection import Connection, Request
-from keybearer.kube.errors import AnswerTooLargeError, UnavailableError
+from keybearer.kube.errors import AnswerTooLargeError, LeaseLostError, UnavailableError
 from support.scripted_server import Reply, ScriptedServer, write_kubeconfig
 
 GET = Request("GET", "/api/v1/namespaces/team-a/secrets/db?x=1", {"Accept": "application/json"})
@@ -361,6 +364,21 @@ async def test_a_long_body_is_written_whole(tmp_path: Path) -> None:
             await connection.send(Request("POST", "/x", {}, content), allow=lambda: None)
 
     assert server.seen[0].body == content
+
+
+async def test_what_a_repeated_request_was_refused_before_is_forgotten() -> None:
+    allow = Mock(side_effect=[LeaseLostError("not ours at that moment"), None])
+    body = Body(b"{}", allow)
+    writer = AsyncMock(spec=AbstractStreamWriter)
+    with pytest.raises(LeaseLostError):
+        await body.write_with_length(writer, 2)
+    refusal = body.refusal
+    assert isinstance(refusal, LeaseLostError)
+    writer.write.assert_not_awaited()
+
+    await body.write_with_length(writer, 2)
+    assert body.refusal is None
+    writer.write.assert_awaited_once_with(b"{}")
 
 
 async def test_what_has_no_body_can_not_be_checked(tmp_path: Path) -> None:

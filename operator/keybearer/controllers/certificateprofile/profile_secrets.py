@@ -45,8 +45,15 @@ _OF_KEYS = TargetWords(
 
 def _rules(words: TargetWords, *, adopt: bool = False, as_found: bool = False) -> WriteRules:
     # What it is for may change, and what it holds can always be had again: ours may be made anew, whatever goes.
-    owner, mode = CreationPolicy.OWNER, Mode.APPLY
-    return WriteRules(owner, adopt, recreate=True, mode=mode, guard=None, words=words, as_found=as_found)
+    return WriteRules(
+        CreationPolicy.OWNER,
+        adopt,
+        recreate=True,
+        mode=Mode.APPLY,
+        guard=None,
+        words=words,
+        as_found=as_found,
+    )
 
 
 _KEPT, _ADOPTED = _rules(_OF_CERTIFICATES), _rules(_OF_CERTIFICATES, adopt=True)

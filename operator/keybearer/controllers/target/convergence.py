@@ -93,6 +93,7 @@ class Convergence:
         expected = None if merging else desired.fingerprint
         repairs = start.repairs or self._writer.wrote(desired, context.owner_uid)
         for attempt in range(_ATTEMPTS):
+            # What a run has not read is only created then: a POST replaces nothing.
             blind = (start.blind or (rules.as_found and start.found is None)) and not attempt
             present = None if attempt else start.found
             if present is None and not blind:
@@ -102,7 +103,7 @@ class Convergence:
             context = replace(context, rivals=await self._rivals.of(present, context.owner_uid))
             planned = plan_target(desired, present, rules, context)
             if attempt and rules.as_found and present is not None and planned.action is not None:
-                break
+                break  # It has changed since the run read it: the next run plans on what is there by then.
             is_repair = repairs and planned.action is not None
             if is_repair and not self._writer.take_repair(present, desired.key, context.owner_uid):
                 planned = TargetPlan(verdict=Verdict(TargetReason.CONTESTED, "", stalled=False))

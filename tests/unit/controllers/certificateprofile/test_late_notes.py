@@ -23,7 +23,7 @@ _ROTATION = pytest.mark.parametrize("rotation", ["Never", "Always"])
 _RESTARTED = pytest.mark.parametrize("restarted", [False, True], ids=["the same process", "another process"])
 
 
-class _Road:
+class _DelayedWrites:
     """What lies between operator and API server: holds up writes of the keyring, whose sender gives up.
 
     Attributes:
@@ -39,7 +39,7 @@ class _Road:
             setattr(gateway, verb, self._before(getattr(gateway, verb)))
 
     async def deliver(self) -> None:
-        """Let arrive what was held up, the first at last; nobody waits for the answers any more."""
+        """Let arrive what was held up, the first one last; nobody waits for the answers any more."""
         while self._late:
             with contextlib.suppress(KubeError):
                 await self._late.pop()()
@@ -99,15 +99,15 @@ async def test_one_that_comes_after_another_was_noted_and_sent(
     world: ProfileWorld, rotation: str, late: int, *, restarted: bool
 ) -> None:
     await _due(world, rotation)
-    road, held = _Road(world), _hold_order(world)
-    road.holds = late
+    delayed, held = _DelayedWrites(world), _hold_order(world)
+    delayed.holds = late
     for _ in range(late):
         assert (await world.reconcile()).failed
         assert held == []
     await world.reconcile()
     (order,), noted = held, world.keyring
 
-    await road.deliver()
+    await delayed.deliver()
     if restarted:
         world.restart()
     await world.reconcile()
@@ -127,8 +127,8 @@ async def test_one_that_another_process_sent_and_that_comes_between_look_and_not
     await _due(world, rotation)
     if not is_there:
         world.remove_secret(_KEYRING)
-    road = _Road(world)
-    road.holds, road.overtaken = 1, True
+    delayed = _DelayedWrites(world)
+    delayed.holds, delayed.overtaken = 1, True
     assert (await world.reconcile()).failed
     world.restart()
 
@@ -145,13 +145,13 @@ async def test_one_that_another_process_sent_and_that_comes_between_look_and_not
 @_RESTARTED
 async def test_the_first_one_of_all(world: ProfileWorld, *, restarted: bool) -> None:
     world.put(certificate("front"))
-    road, held = _Road(world), _hold_order(world)
-    road.holds = 1
+    delayed, held = _DelayedWrites(world), _hold_order(world)
+    delayed.holds = 1
     assert (await world.reconcile()).failed
     await world.reconcile()
     (order,), noted = held, world.keyring
 
-    await road.deliver()
+    await delayed.deliver()
     if restarted:
         world.restart()
     await world.reconcile()
