@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
@@ -34,6 +35,7 @@ from keybearer.store.database import Database
 from keybearer.store.engines import sqlite_url
 from keybearer.store.enrollments import Enrollment
 from keybearer.store.records import Identity, Organization
+from keybearer.store.sealing.envelope import new_key_material
 from keybearer.wire.certificates.attributes import CertificateAttributes
 
 __all__ = ["IssuingDomain", "issuing_domain"]
@@ -97,7 +99,8 @@ async def issuing_domain(directory: Path, time: ClockT) -> AsyncIterator[Issuing
     """Yield the domain on a fresh database in the directory."""
     database = Database(sqlite_url(directory / "keybearer.db"), time)
     await database.prepare()
-    await unlock(database, RootKeySource(directory / "root.key"))
+    root_key = base64.b64encode(new_key_material()).decode()
+    await unlock(database, RootKeySource(directory / "root.key", root_key))
     now = time.now()
     organization = Organization(OrganizationId(new_uuid()), "Home", "home", 1, now)
     identity = Identity(IdentityId(new_uuid()), organization.id, "admin", OrganizationRole.ADMIN, 1, now, now)
