@@ -50,7 +50,7 @@ class Lockouts:
     async def claim(
         self, unit: UnitOfWork, counter: Counter, terms: LockoutTerms, now: datetime
     ) -> timedelta:
-        """Return how much longer the account is locked, zero if it isn't. From here on, concurrent tries take turns."""
+        """Return how much longer the account is locked, zero if it isn't; from then on, tries take turns."""
         return locked_for(terms, await unit.failed_logins.claim(counter.digest, counter.account), now)
 
     async def count(self, unit: UnitOfWork, counter: Counter, terms: LockoutTerms, now: datetime) -> None:
