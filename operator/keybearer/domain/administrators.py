@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+from keybearer.base.ids import ProjectId
 from keybearer.domain.authorization import OrganizationRole
 from keybearer.domain.errors import InvalidError
 from keybearer.store.records import Identity
@@ -10,10 +13,10 @@ from keybearer.store.unit import UnitOfWork
 __all__ = ["move_actor", "require_other_admin"]
 
 
-async def move_actor(unit: UnitOfWork, identity: Identity) -> None:
-    """Drop what is cached of the identity, and move the projects whose members change with it."""
+async def move_actor(unit: UnitOfWork, identity: Identity, also: Iterable[ProjectId] = ()) -> None:
+    """Drop what is cached of the identity, and move the projects whose members change with it, and these."""
     # Projects first, as where members are decided: two writers that lock rows in one order can't deadlock.
-    for project_id in sorted(await unit.projects.projects_of_member(identity.id)):
+    for project_id in sorted({*also, *await unit.projects.projects_of_member(identity.id)}):
         await unit.move_project(project_id)
     await unit.move_identity(identity.id)
 

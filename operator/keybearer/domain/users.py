@@ -219,7 +219,9 @@ class Users:
         async with self._database.writing() as unit:
             view = await _view(unit, principal, user_id)
             await require_other_admin(unit, view.identity)
-            await move_actor(unit, view.identity)
+            # Projects that the user left hold personal secrets still, which others may be renaming right now.
+            left = await unit.secrets.projects_of_owner(view.identity.id)
+            await move_actor(unit, view.identity, left)
             await unit.secrets.delete_of_owner(view.identity.id)
             await unit.identities.delete(view.identity.id)
             await unit.audit(

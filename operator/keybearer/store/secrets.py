@@ -290,8 +290,15 @@ class Secrets:
             for part in in_chunks(going, CHUNK):
                 await self._connection.execute(delete(SecretRow).where(SecretRow.id.in_(part)))
 
+    async def projects_of_owner(self, owner: str) -> set[ProjectId]:
+        """Return the ids of the projects that hold personal secrets of a user, member or not."""
+        found = await self._connection.execute(
+            select(SecretRow.project_id).where(PERSONAL).distinct(), {"owner": owner}
+        )
+        return {ProjectId(project_id) for project_id in found.scalars()}
+
     async def delete_of_owner(self, owner: str) -> None:
-        """Remove all personal secrets of a user, with all their versions."""
+        """Remove all personal secrets of a user, with all their versions; their projects must have been moved."""
         heads = await self._connection.execute(heads_where(PERSONAL), {"owner": owner})
         await self._change_each([Head(*row) for row in heads])
         await self._connection.execute(delete(SecretRow).where(PERSONAL), {"owner": owner})
