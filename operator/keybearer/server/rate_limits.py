@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Awaitable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
@@ -145,6 +145,8 @@ class RateLimits:
         self._counters: Mapping[RequestClass, _Counter] = {
             limit.kind: _Counter(limit, clock, addresses_max) for limit in limits
         }
+        self.only_failed_logins = self._counters.keys() <= {RequestClass.FAILED_LOGINS}
+        """Whether nothing else is limited."""
         self.refused: Counter[RequestClass] = Counter()
         """How many were refused of each class, for metrics."""
 
@@ -224,8 +226,14 @@ class RateLimitShell:
         self._app = app
         self._limits = limits
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         """Serve or refuse one request."""
+        # By default only logins are limited, and a list that is known costs not much more than this shell does.
+        if self._limits.only_failed_logins and scope.get("method") != "POST":
+            return self._app(scope, receive, send)
+        return self._serve(scope, receive, send)
+
+    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         kind = class_of(scope["method"], scope["path"]) if scope["type"] == "http" else None
         client = scope.get("client") or (None, 0)
         standing = None if kind is None else self._limits.take(kind, client[0])
