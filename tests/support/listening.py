@@ -13,7 +13,7 @@ from support.async_waiting import until
 __all__ = ["Serve", "listening"]
 
 Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
-"""What is done with a connection; it is closed afterwards."""
+"""Serves one connection, which is closed afterwards."""
 
 _TURNS_OF_ACCEPTING = 3
 """Turns of the loop from a connection that is accepted to `accept`: its task, its transport, its protocol."""

@@ -1,4 +1,4 @@
-"""The body of a request, which is checked once more in the moment that the request goes out."""
+"""The body of a request, which is checked once more at the moment when the request goes out."""
 
 from __future__ import annotations
 

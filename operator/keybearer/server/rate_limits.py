@@ -146,7 +146,7 @@ class RateLimits:
             limit.kind: _Counter(limit, clock, addresses_max) for limit in limits
         }
         self.only_failed_logins = self._counters.keys() <= {RequestClass.FAILED_LOGINS}
-        """Whether nothing else is limited."""
+        """Whether no other class is limited."""
         self.refused: Counter[RequestClass] = Counter()
         """How many were refused of each class, for metrics."""
 
@@ -228,7 +228,7 @@ class RateLimitShell:
 
     def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         """Serve or refuse one request."""
-        # By default only logins are limited, and a list that is known costs not much more than this shell does.
+        # By default only logins are limited, and these are POSTs: nothing else needs a class then.
         if self._limits.only_failed_logins and scope.get("method") != "POST":
             return self._app(scope, receive, send)
         return self._serve(scope, receive, send)

@@ -224,7 +224,7 @@ class Database:
         Raises:
             BusyError: other writers held the turn for too long.
             RaceError: what a row refers to was deleted meanwhile.
-            ConfigurationError: the database is none of SQLite, or there are lines and it is not unlocked yet.
+            ConfigurationError: the database isn't SQLite, or it isn't unlocked yet and `audit` has lines.
         """
         if self._direct is None:
             raise ConfigurationError("only SQLite is written directly")

@@ -57,7 +57,7 @@ def _rules(words: TargetWords, *, adopt: bool = False, as_found: bool = False) -
 
 
 _KEPT, _ADOPTED = _rules(_OF_CERTIFICATES), _rules(_OF_CERTIFICATES, adopt=True)
-# What is noted there may have been sent: a write that knows nothing of it must not take its place.
+# An attempt that is noted there may have been sent, so a write that doesn't know of it must not replace the note.
 _KEYRING = _rules(_OF_KEYS, as_found=True)
 
 
