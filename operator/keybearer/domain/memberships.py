@@ -129,9 +129,7 @@ class UserMemberships:
             access = await open_project(unit, principal, ref)
             access.require(Action.DELETE, Subject.MEMBERS)
             members = {member.user.email: member for member in await _members(unit, access)}
-            unknown = _unknown(emails, members.keys(), "No member of the project")
-            if unknown is not None:
-                raise unknown
+            _require_all(emails, members.keys(), "No member of the project")
             await unit.move_project(access.project.id)
             removed = [members[email] for email in dict.fromkeys(emails)]
             for member in removed:
@@ -154,13 +152,13 @@ class UserMemberships:
         locked_for = await self._lockouts.claim(unit, counter, DEFAULT_LOCKOUT, now)
         if locked_for:
             return _too_many_unknown_emails(locked_for)
-        named = await _named(unit, principal, emails)
-        if not isinstance(named, DomainError):
-            return named
-        await self._lockouts.count(unit, counter, DEFAULT_LOCKOUT, now)
-        if len(set(emails)) == 1:
-            return named
-        return NotFoundError("No user of the organization has one of these emails or usernames")
+        try:
+            return await _named(unit, principal, emails)
+        except NotFoundError as unknown:
+            await self._lockouts.count(unit, counter, DEFAULT_LOCKOUT, now)
+            if len(set(emails)) == 1:
+                return unknown
+            return NotFoundError("No user of the organization has one of these emails or usernames")
 
     async def _put(
         self, unit: UnitOfWork, access: ProjectAccess, user: User, roles: tuple[str, ...]
@@ -198,19 +196,18 @@ class UserMemberships:
         )
 
 
-async def _named(
-    unit: UnitOfWork, principal: Principal, emails: Sequence[str]
-) -> Sequence[User] | NotFoundError:
+async def _named(unit: UnitOfWork, principal: Principal, emails: Sequence[str]) -> list[User]:
     found = await unit.users.of_organization(principal.organization_id, emails=emails)
     users = {user.email: user for user, _ in found}
-    unknown = _unknown(emails, users.keys(), "No user of the organization")
+    _require_all(emails, users.keys(), "No user of the organization")
     # In one order for all writers, so that two that lock users' rows can't deadlock.
-    return [users[email] for email in sorted(users)] if unknown is None else unknown
+    return [users[email] for email in sorted(users)]
 
 
-def _unknown(emails: Sequence[str], known: AbstractSet[str], nobody: str) -> NotFoundError | None:
+def _require_all(emails: Sequence[str], known: AbstractSet[str], nobody: str) -> None:
     missing = sorted(set(emails) - known)
-    return NotFoundError(f"{nobody} has the email or username '{missing[0]}'") if missing else None
+    if missing:
+        raise NotFoundError(f"{nobody} has the email or username '{missing[0]}'")
 
 
 def _too_many_unknown_emails(locked_for: timedelta) -> LimitReachedError:

@@ -11,6 +11,7 @@ import os
 import traceback
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 
 from fastapi import FastAPI, Request, Response
@@ -65,7 +66,7 @@ _TABLE: Mapping[type[Exception], _Row] = {
     TooSlowError: _Row(504, "GatewayTimeoutError"),
     TimeoutError: _Row(504, "GatewayTimeoutError"),
 }
-_TRY_AGAIN_SECONDS = "1"
+_TRY_AGAIN = timedelta(seconds=1)
 """What 503 asks for: the next moment may find the database free, or back."""
 _UNAVAILABLE = 503
 _MAX_KINDS = 5
@@ -103,10 +104,8 @@ async def _refused(request: Request, error: Exception) -> Response:
     if isinstance(error, SchemaViolationError):
         message = [ValidationIssue(code="custom", path=[error.field], message=str(error))]
     name = error.name if isinstance(error, DomainError) else None
-    response = _answer(request, row.status, name or row.word, message, _details(error))
-    if isinstance(error, LimitReachedError) and error.retry_after is not None:
-        response.headers["retry-after"] = str(math.ceil(error.retry_after.total_seconds()))
-    return response
+    wait = error.retry_after if isinstance(error, LimitReachedError) else None
+    return _answer(request, row.status, name or row.word, message, _details(error), wait)
 
 
 async def _malformed(request: Request, error: Exception) -> Response:
@@ -190,6 +189,7 @@ def _answer(
     word: str,
     message: str | list[ValidationIssue],
     details: list[object] | None = None,
+    wait: timedelta | None = None,
 ) -> Response:
     body = ErrorBody(req_id=request_id_of(request.scope), status_code=status, message=message, error=word)
     answered = body.model_dump(by_alias=True, exclude={"details"})
@@ -197,7 +197,9 @@ def _answer(
         answered["details"] = details
     response = json_response(answered, status)
     if status == _UNAVAILABLE:
-        response.headers["retry-after"] = _TRY_AGAIN_SECONDS
+        wait = _TRY_AGAIN
+    if wait is not None:
+        response.headers["retry-after"] = str(math.ceil(wait.total_seconds()))
     return response
 
 

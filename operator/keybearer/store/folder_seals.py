@@ -225,8 +225,7 @@ class FolderSeals:
             AlteredDatabaseError: the folder has no seal although it was under marks before.
             RaceError: another writer changed the folder meanwhile.
         """
-        statement = select(FolderRow.seal).where(FolderRow.id == folder_id).with_for_update(key_share=True)
-        seal = (await self._connection.execute(statement)).scalar_one_or_none()
+        seal = (await self._locked([folder_id])).get(folder_id)
         rows = (await self._connection.execute(heads_where(SecretRow.folder_id == folder_id))).all()
         shared = [row for row in rows if not row.owner]
         personal = [row for row in rows if row.owner]
@@ -281,15 +280,17 @@ class FolderSeals:
             folder_id: self._seen[folder_id] for folder_id in folder_ids if folder_id in self._seen
         }
         unseen = [folder_id for folder_id in folder_ids if folder_id not in seals]
-        if unseen:
-            statement = (
-                select(FolderRow.id, FolderRow.seal)
-                .where(FolderRow.id.in_(unseen))
-                .order_by(FolderRow.id)
-                .with_for_update(key_share=True)
-            )
-            seals |= {row.id: row.seal for row in (await self._connection.execute(statement)).all()}
-        return seals
+        return seals | await self._locked(unseen) if unseen else seals
+
+    async def _locked(self, folder_ids: Collection[str]) -> dict[str, bytes | None]:
+        """Return the same, as they are stored, and keep these folders from other writers."""
+        statement = (
+            select(FolderRow.id, FolderRow.seal)
+            .where(FolderRow.id.in_(folder_ids))
+            .order_by(FolderRow.id)
+            .with_for_update(key_share=True)
+        )
+        return {row.id: row.seal for row in (await self._connection.execute(statement)).all()}
 
     async def _known(self, project_id: ProjectId, folder_id: str, seal: bytes | None) -> KnownFolder | None:
         """Return the folder as it was sealed; None while it is left to the conversion (`seal_conversion`)."""

@@ -109,7 +109,7 @@ async def _taken_in(
 async def _append(
     connection: AsyncConnection, writer: AuditWriter, chain: Chain, lines: Sequence[AuditRecord]
 ) -> Chain:
-    longer, macs = writer.extended(chain, lines)
+    longer, places = writer.extended(chain, lines)
     move = (
         update(AuditChainRow)
         .where(
@@ -131,9 +131,9 @@ async def _append(
         .where(AuditLogRow.id == bindparam("its_id"), AuditLogRow.chain.is_(None))
         .values(chain=chain.number, sequence=bindparam("its_sequence"), mac=bindparam("its_mac"))
     )
-    places = [
+    numbered = [
         {"its_id": line.id, "its_sequence": sequence, "its_mac": mac}
-        for sequence, (line, mac) in enumerate(zip(lines, macs, strict=True), start=chain.sequence + 1)
+        for line, (sequence, mac) in zip(lines, places, strict=True)
     ]
-    await connection.execute(number_them, places)
+    await connection.execute(number_them, numbered)
     return longer

@@ -79,13 +79,14 @@ class AuditWriter:
         """Make the chain, with its present end, available to other transactions."""
         self._idle.append(chain)
 
-    def extended(self, chain: Chain, records: Sequence[AuditRecord]) -> tuple[Chain, list[bytes]]:
-        """Return the chain with these lines at its end, and their MACs; they are numbered from its former end on."""
-        mac, macs = chain.mac, []
-        for sequence, record in enumerate(records, start=chain.sequence + 1):
+    def extended(self, chain: Chain, records: Sequence[AuditRecord]) -> tuple[Chain, list[tuple[int, bytes]]]:
+        """Return the chain with these lines at its end, and the sequence number and MAC of each line."""
+        sequence, mac, places = chain.sequence, chain.mac, []
+        for record in records:
+            sequence += 1
             mac = self.keys.line(chain.number, sequence, mac, content_of(record))
-            macs.append(mac)
-        return replace(chain, sequence=chain.sequence + len(macs), mac=mac), macs
+            places.append((sequence, mac))
+        return replace(chain, sequence=sequence, mac=mac), places
 
 
 async def append(
@@ -137,10 +138,9 @@ def _statements(
     writer: AuditWriter, chain: Chain, records: Sequence[AuditRecord]
 ) -> tuple[Chain, Sequence[object], list[DriverRow]]:
     """Return the longer chain, what `_MOVE` takes for it, and the rows of the lines."""
-    longer, macs = writer.extended(chain, records)
+    longer, places = writer.extended(chain, records)
     rows = [
-        AUDIT_ROWS.row(record, chain.number, sequence, mac)
-        for sequence, (record, mac) in enumerate(zip(records, macs, strict=True), start=chain.sequence + 1)
+        AUDIT_ROWS.row(record, chain.number, *place) for record, place in zip(records, places, strict=True)
     ]
     end = writer.keys.end(longer.number, longer.sequence, longer.mac)
     return longer, (longer.sequence, longer.mac, end, chain.number, chain.sequence, chain.mac), rows
