@@ -26,9 +26,9 @@ class Known:
 
 KNOWN = (
     Known(
-        re.compile(r"killed|answer lost|delayed"),
+        re.compile(r"^adopt / .*: (killed|answer lost)"),
         re.compile(r"SecretSync/web\.status\.target\.removals\[.*: nothing instead of .*"),
-        "the guard forgets a removal whose write was carried out and whose status was not written",
+        "the guard forgets what an adoption removed whose status was not written",
     ),
     Known(
         re.compile(r"^(first certificate|renewal|key rotation|authority change) / "),

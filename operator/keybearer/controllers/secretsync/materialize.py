@@ -29,7 +29,7 @@ from keybearer.controllers.target.decisions import (
 from keybearer.controllers.target.desired import DesiredTarget
 from keybearer.controllers.target.reasons import TargetReason
 from keybearer.controllers.target.spec import CreationPolicy, DeletionPolicy, TargetKind
-from keybearer.controllers.target.status import TargetName
+from keybearer.controllers.target.status import TargetName, told_removals
 from keybearer.controllers.telemetry import Telemetry
 
 __all__ = ["Materializer", "SyncFinalizer"]
@@ -131,7 +131,7 @@ class Materializer:
             rules,
             context,
             carry_out=lambda action: self._carry_out(seen, action, again=not never_written),
-            prepare=lambda: self._announce_move(seen, spec, previous, desired.key),
+            prepare=lambda plan: self._note_ahead(seen, spec, previous, desired.key, plan),
             start=start,
         )
         planned, present = done.plan, done.present
@@ -205,22 +205,39 @@ class Materializer:
         owned = spec.target.creation_policy is CreationPolicy.OWNER
         return owned and spec.mode is not Mode.PLAN and not self._writer.knows(key)
 
-    async def _announce_move(
-        self, seen: ObservedObject, spec: SecretSyncSpec, previous: SecretSyncStatus, now: TargetKey
+    async def _note_ahead(
+        self,
+        seen: ObservedObject,
+        spec: SecretSyncSpec,
+        previous: SecretSyncStatus,
+        now: TargetKey,
+        plan: TargetPlan,
     ) -> None:
-        """Note in the status that another target is about to be written: a run may be cut off before it says so.
+        """Note in the status what no later run would find, for this one may be cut off before it says so.
 
-        Without it, a rename that is cut off and followed by another one would leave a target that nobody knows.
-        A first sync has no such note, which would be a third write: its target goes with the SecretSync.
+        That is another name of the target: a rename that is cut off and followed by another one would leave a target
+        that nobody knows. And it is what goes: the guard would forget it. A first sync has no such note, which would
+        be a third write: its target goes with the SecretSync.
         """
         previous = latest_status(self._objects, seen, previous)
         known = noted_targets(previous, seen.key.namespace)
-        if not known or now in known:
+        if not known:
             return
-        for old in known[1:]:
-            await self._writer.retire(old, seen.uid, retains=_retains(spec))
-        moving_to = TargetName(kind=TargetKind(now.kind), name=now.name)
-        await self._patch.apply(seen, previous.model_copy(update={"moving_to": moving_to}).to_wire())
+        noted = previous
+        if now not in known:
+            for old in known[1:]:
+                await self._writer.retire(old, seen.uid, retains=_retains(spec))
+            noted = noted.model_copy(
+                update={"moving_to": TargetName(kind=TargetKind(now.kind), name=now.name)}
+            )
+        # A release empties what is remembered, and only once it was carried out.
+        if plan.past and previous.target is not None:
+            removals = told_removals(plan.past)
+            noted = noted.model_copy(
+                update={"target": previous.target.model_copy(update={"removals": removals})}
+            )
+        if noted is not previous:
+            await self._patch.apply(seen, noted.to_wire())
 
 
 def _retains(spec: SecretSyncSpec) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -11,7 +10,7 @@ from keybearer.controllers.conditions import Tone
 from keybearer.controllers.fingerprint import Fingerprinter
 from keybearer.controllers.freshness import Freshness
 from keybearer.controllers.mode import Mode
-from keybearer.controllers.objects import ObservedObject, TargetKey
+from keybearer.controllers.objects import ObservedObject
 from keybearer.controllers.requests import PendingRequest
 from keybearer.controllers.run_ends import failure_of
 from keybearer.controllers.secretsync.conclusion import conclude
@@ -24,16 +23,12 @@ from keybearer.controllers.secretsync.status import KeyState, SecretSyncStatus
 from keybearer.controllers.sources.reader import SourceReader
 from keybearer.controllers.target.decisions import PlanContext, TargetPlan
 from keybearer.controllers.target.desired import DesiredTarget, build_target
-from keybearer.controllers.target.guard import Removal
 from keybearer.controllers.target.restart import WorkloadRestarter
 from keybearer.controllers.target.spec import CreationPolicy
-from keybearer.controllers.target.status import TargetStatus, removals_of
+from keybearer.controllers.target.status import removals_of
 from keybearer.controllers.workers import RunResult
 
 __all__ = ["TargetRun"]
-
-_PASSED_MAX = 10_000
-"""Objects of which removals are kept that their status may not have yet."""
 
 
 class TargetRun:
@@ -59,7 +54,6 @@ class TargetRun:
         self._finalizer = finalizer
         self._fingerprinter = fingerprinter
         self._freshness = freshness
-        self._passed: OrderedDict[str, tuple[Removal, ...]] = OrderedDict()
 
     async def bring_about(
         self,
@@ -93,11 +87,10 @@ class TargetRun:
         )
         await self._finalizer.prepare(seen, spec, approved=request is not None and request.approves_plan)
         context = _context(
-            seen, spec, previous, request, desired.key, found=material.found, now=self._clock.now()
+            seen, spec, previous, request, desired, found=material.found, now=self._clock.now()
         )
-        context = replace(context, past=self._passed.get(seen.uid, context.past))
         planned = await self._materializer.bring_about(seen, spec, previous, desired, context)
-        removals = self._remembered(seen, previous.target, desired, planned, context)
+        removals = context.past if planned.past is None or planned.action is None else planned.past
         self._note_freshness(seen, previous, desired, planned, material)
         # In Plan mode a plan that was shown and is fulfilled was approved, though perhaps in a run that was cut off.
         fulfilled = planned.verdict is None and (
@@ -131,26 +124,6 @@ class TargetRun:
             )
             result = failure.result
         return outcome, result
-
-    def _remembered(
-        self,
-        seen: ObservedObject,
-        before: TargetStatus | None,
-        desired: DesiredTarget,
-        planned: TargetPlan,
-        context: PlanContext,
-    ) -> tuple[Removal, ...]:
-        """Return what the guard let pass, and keep it here as well: the run may fail before a status says so."""
-        # Of a source that is as it was, only keys of others went.
-        is_same = before is not None and before.holds(desired.data_fingerprint) is True
-        is_repaired = context.written_before and is_same
-        if planned.past is None or planned.action is None or (planned.past and is_repaired):
-            return context.past
-        self._passed[seen.uid] = planned.past
-        self._passed.move_to_end(seen.uid)
-        if len(self._passed) > _PASSED_MAX:
-            self._passed.popitem(last=False)
-        return planned.past
 
     def _note_freshness(
         self,
@@ -201,12 +174,12 @@ def _context(
     spec: SecretSyncSpec,
     previous: SecretSyncStatus,
     request: PendingRequest | None,
-    key: TargetKey,
+    desired: DesiredTarget,
     *,
     found: int,
     now: datetime,
 ) -> PlanContext:
-    before = previous.target
+    before, key = previous.target, desired.key
     # What was written to an object of another name says nothing about this one.
     written_before = before is not None and (before.kind, before.name) == (key.kind, key.name)
     merged = (one.key for one in previous.keys if one.state is KeyState.SYNCED) if written_before else ()
@@ -219,6 +192,7 @@ def _context(
         released=previous.plan if request is not None and request.releases_guard else None,
         approved=previous.plan if request is not None and request.approves_plan else None,
         written_before=written_before,
+        is_unchanged=written_before and before is not None and before.holds(desired.data_fingerprint) is True,
         no_keys=no_keys_message(spec.source_label, found),
     )
 

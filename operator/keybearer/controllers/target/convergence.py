@@ -71,7 +71,7 @@ class Convergence:
         context: PlanContext,
         *,
         carry_out: Callable[[TargetAction], Awaitable[None]],
-        prepare: Callable[[], Awaitable[None]] | None = None,
+        prepare: Callable[[TargetPlan], Awaitable[None]] | None = None,
         start: Start = Start(),
     ) -> Converged:
         """Write the target where it isn't as desired, unless something stands against that.
@@ -81,7 +81,7 @@ class Convergence:
             rules: what its owner's spec lets be done.
             context: what else counts; whose rivals are found out here.
             carry_out: does what was planned.
-            prepare: is awaited before each time that anything is written.
+            prepare: is awaited with what is planned, before each time that anything is written.
             start: what is known before the first look.
 
         Raises:
@@ -113,7 +113,7 @@ class Convergence:
                 self._writer.expect(desired.key, there)
                 return Converged(planned, present)
             if prepare is not None:
-                await prepare()
+                await prepare(planned)
             try:
                 await carry_out(planned.action)
             except (AlreadyExistsError, ConflictError) as error:

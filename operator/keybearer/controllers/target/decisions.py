@@ -92,7 +92,7 @@ class TargetPlan:
     left_alone: bool = False
     """`mode: CreateOnce` has done its work: the target may be whatever it is by now."""
     past: tuple[Removal, ...] | None = None
-    """Removals to remember once it is carried out; None: those that were remembered before."""
+    """Removals to remember, from before it is carried out; None: those that were remembered already."""
 
     @property
     def guarded(self) -> bool:
@@ -115,6 +115,7 @@ class PlanContext:
             held again.
         approved: the plan that a person saw and approved, this once; another one is shown first.
         written_before: the target was written at least once.
+        is_unchanged: what is desired is what was written last, so that only keys of others can go.
         rivals: by UID, other living custom resources that own the target or merged into it.
     """
 
@@ -127,4 +128,5 @@ class PlanContext:
     released: PlanStatus | None = None
     approved: PlanStatus | None = None
     written_before: bool = False
+    is_unchanged: bool = False
     rivals: Mapping[str, WorkKey] = field(default_factory=dict, repr=False)

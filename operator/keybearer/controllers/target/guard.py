@@ -179,11 +179,19 @@ def is_too_much(removing: int, before: int, max_deletions: int) -> bool:
 
 
 def remember(past: Sequence[Removal], new: Removal, window: timedelta) -> tuple[Removal, ...]:
-    """Return what is remembered once a change has passed: bounded, and nothing that is older than the window."""
-    kept = [_bounded(one) for one in (*past, new) if new.at - one.at < window]
+    """Return what is remembered of a change that passes: bounded, and nothing that is older than the window.
+
+    A change is noted before it is made. Where it then wasn't made, and is decided upon anew, it is still one change.
+    """
+    earlier = (one for one in past if not _is_repeated(one, new))
+    kept = [_bounded(one) for one in (*earlier, new) if new.at - one.at < window]
     while len(kept) > REMOVALS_MAX:
         kept[:2] = [_together(kept[0], kept[1])]
     return tuple(kept)
+
+
+def _is_repeated(one: Removal, new: Removal) -> bool:
+    return not one.omitted and one.of <= new.of and set(one.names) <= set(new.names)
 
 
 def _together(one: Removal, later: Removal) -> Removal:

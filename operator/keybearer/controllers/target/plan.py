@@ -182,7 +182,7 @@ def _guard(
 ) -> GuardVerdict:
     if rules.guard is None:
         return GuardVerdict(holds_back=False)
-    return judge_removals(
+    verdict = judge_removals(
         changes.remove,
         before,
         rules.guard,
@@ -192,6 +192,7 @@ def _guard(
         now=context.now,
         words=GuardWords(f"keys would be removed ({some_of(changes.remove)})", "nothing was written"),
     )
+    return replace(verdict, past=None) if verdict.past and context.is_unchanged else verdict
 
 
 def _immutable(desired: DesiredTarget, frozen: str) -> Verdict:

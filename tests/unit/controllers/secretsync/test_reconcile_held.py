@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from keybearer.controllers.workers import RunResult
+from keybearer.kube.errors import UnavailableError
 from unit.controllers.fakes.source_session import FakeSession, listing
 from unit.controllers.fakes.targets import b64
 from unit.controllers.fakes.two_keys import DATA, STATUS, TWO
@@ -73,6 +74,50 @@ class TestPlanAndGuard:
             await world.reconcile()
 
             assert world.condition("Guarded") == ("True", "Guarded")
+
+    @in_virtual_time
+    async def test_what_goes_is_noted_before_it_goes_so_that_no_run_that_is_cut_off_forgets_it(self) -> None:
+        shrunk = listing("cnry-0", "cnry-1")
+        async with new_world(FakeSession(listing("cnry-0", "cnry-1", "cnry-2"), shrunk)) as world:
+            world.put_sync(refreshInterval="10s")
+            await world.reconcile()
+            await asyncio.sleep(15)
+            world.gateway.fail("apply_status", "SecretSync", UnavailableError("no answer"), after=1)
+            assert (await world.reconcile()).failed
+
+            assert len(world.data() or {}) == 2
+            assert [one["names"] for one in world.status["target"]["removals"]] == [["K2"]]
+
+    @in_virtual_time
+    async def test_nothing_goes_that_can_not_be_noted(self) -> None:
+        shrunk = listing("cnry-0", "cnry-1")
+        async with new_world(FakeSession(listing("cnry-0", "cnry-1", "cnry-2"), shrunk)) as world:
+            world.put_sync(refreshInterval="10s")
+            await world.reconcile()
+            await asyncio.sleep(15)
+            world.gateway.fail("apply_status", "SecretSync", UnavailableError("no answer"))
+            assert (await world.reconcile()).failed
+            assert len(world.data() or {}) == 3
+
+            assert await world.reconcile() == RunResult()
+            assert len(world.data() or {}) == 2
+            assert [one["names"] for one in world.status["target"]["removals"]] == [["K2"]]
+
+    @in_virtual_time
+    async def test_what_was_noted_and_did_not_go_is_still_one_change(self) -> None:
+        shrunk = listing("cnry-0", "cnry-1")
+        async with new_world(FakeSession(listing("cnry-0", "cnry-1", "cnry-2"), shrunk)) as world:
+            world.put_sync(refreshInterval="10s")
+            await world.reconcile()
+            await asyncio.sleep(15)
+            world.gateway.fail("merge_patch", "Secret", UnavailableError("no answer"))
+            assert (await world.reconcile()).failed
+            assert len(world.data() or {}) == 3
+            await asyncio.sleep(15)
+            assert await world.reconcile() == RunResult()
+
+            assert len(world.data() or {}) == 2
+            assert [(one["of"], one["names"]) for one in world.status["target"]["removals"]] == [(3, ["K2"])]
 
     @in_virtual_time
     async def test_a_plan_that_was_approved_retires_the_old_target_too(self) -> None:

@@ -114,3 +114,24 @@ def test_what_is_older_than_the_window_is_forgotten_with_the_next_removal() -> N
     old = Removal(_NOW - _DAY, 10, ("OLD",))
     new = Removal(_NOW, 9, ("NEW",))
     assert remember((old,), new, _DAY) == (new,)
+
+
+@pytest.mark.parametrize(
+    ("noted", "new", "remembered"),
+    [
+        pytest.param((4, ("K1",)), (4, ("K1",)), [("K1",)], id="as it was noted"),
+        pytest.param((4, ("K1",)), (4, ("K1", "K2")), [("K1", "K2")], id="more goes by now"),
+        pytest.param((4, ("K1", "K2")), (4, ("K1",)), [("K1", "K2"), ("K1",)], id="less goes by now"),
+        pytest.param((9, ("K1",)), (4, ("K1",)), [("K1",), ("K1",)], id="there were more names then"),
+    ],
+)
+def test_a_change_that_was_noted_and_not_made_is_remembered_once(
+    noted: tuple[int, tuple[str, ...]], new: tuple[int, tuple[str, ...]], remembered: list[tuple[str, ...]]
+) -> None:
+    past = (Removal(_NOW - timedelta(minutes=1), *noted),)
+    assert [one.names for one in remember(past, Removal(_NOW, *new), _DAY)] == remembered
+
+
+def test_what_is_counted_without_a_name_is_never_taken_for_a_repetition() -> None:
+    past = (Removal(_NOW - timedelta(minutes=1), 4, ("K1",), omitted=1),)
+    assert len(remember(past, Removal(_NOW, 4, ("K1",)), _DAY)) == 2
