@@ -22,6 +22,7 @@ _PLANS = (
     "recreate / write POST secrets/web#1: answer 500",
     "recreate / event DELETED secrets(labels)/web#1: delivered twice",
     "made anew under one name / event DELETED secretsyncs/web#1: event delayed",
+    "change / write PATCH secrets/web#2: killed after it",
     "merge / write PATCH secrets/theirs#1: answer 409",
     "renewal / write PATCH secrets/tls#1: answer 500",
     "renewal / write PATCH secrets/tls#1: killed after it",

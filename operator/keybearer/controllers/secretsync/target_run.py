@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -23,12 +24,16 @@ from keybearer.controllers.secretsync.status import KeyState, SecretSyncStatus
 from keybearer.controllers.sources.reader import SourceReader
 from keybearer.controllers.target.decisions import PlanContext, TargetPlan
 from keybearer.controllers.target.desired import DesiredTarget, build_target
+from keybearer.controllers.target.guard import Removal
 from keybearer.controllers.target.restart import WorkloadRestarter
 from keybearer.controllers.target.spec import CreationPolicy
 from keybearer.controllers.target.status import removals_of
 from keybearer.controllers.workers import RunResult
 
 __all__ = ["TargetRun"]
+
+_PASSED_MAX = 10_000
+"""Objects of which removals are kept that their status may not have: it failed, or an older one came late."""
 
 
 class TargetRun:
@@ -54,6 +59,7 @@ class TargetRun:
         self._finalizer = finalizer
         self._fingerprinter = fingerprinter
         self._freshness = freshness
+        self._passed: OrderedDict[str, tuple[Removal, ...]] = OrderedDict()
 
     async def bring_about(
         self,
@@ -89,8 +95,9 @@ class TargetRun:
         context = _context(
             seen, spec, previous, request, desired, found=material.found, now=self._clock.now()
         )
+        context = replace(context, past=self._passed.get(seen.uid, context.past))
         planned = await self._materializer.bring_about(seen, spec, previous, desired, context)
-        removals = context.past if planned.past is None or planned.action is None else planned.past
+        removals = self._remembered(seen, planned, context)
         self._note_freshness(seen, previous, desired, planned, material)
         # In Plan mode a plan that was shown and is fulfilled was approved, though perhaps in a run that was cut off.
         fulfilled = planned.verdict is None and (
@@ -124,6 +131,17 @@ class TargetRun:
             )
             result = failure.result
         return outcome, result
+
+    def _remembered(
+        self, seen: ObservedObject, planned: TargetPlan, context: PlanContext
+    ) -> tuple[Removal, ...]:
+        if planned.past is None or planned.action is None:
+            return context.past
+        self._passed[seen.uid] = planned.past
+        self._passed.move_to_end(seen.uid)
+        if len(self._passed) > _PASSED_MAX:
+            self._passed.popitem(last=False)
+        return planned.past
 
     def _note_freshness(
         self,
