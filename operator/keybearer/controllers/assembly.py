@@ -8,6 +8,7 @@ import socket
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Protocol
 
 from keybearer.base.backoff import Backoff
 from keybearer.base.clock import Clock
@@ -53,7 +54,7 @@ from keybearer.controllers.target_watch import TargetWatches
 from keybearer.controllers.telemetry import OperatorMetrics, Telemetry
 from keybearer.controllers.template.renderer import TemplateRenderer
 from keybearer.controllers.work import Lane, WorkKey
-from keybearer.controllers.workers import WorkerPool
+from keybearer.controllers.workers import Reconciler, WorkerPool
 from keybearer.kube.connection import Connection
 from keybearer.kube.event_recorder import EventRecorder
 from keybearer.kube.gateway import Gateway
@@ -70,6 +71,14 @@ TARGETS_OF: Mapping[str, TargetsOf] = {
     "CertificateProfile": targets_of_profile,
 }
 """How the spec of each kind says what it writes."""
+
+
+class _OfKind(Reconciler, Protocol):
+    """Reconciles a kind of custom resource, and knows all that it keeps of an object."""
+
+    def forget(self, key: WorkKey) -> None:
+        """Forget all that is kept of an object that is gone."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,11 +278,15 @@ def assemble(given: Circumstances) -> Assembly:
     )
     profiles.on_written, profiles.publishes = signers.profile_seen, signers.publishes
 
+    kinds: Mapping[str, _OfKind] = {
+        "SecretSync": reconciler,
+        "AppConnection": connections,
+        "CertificateProfile": profiles,
+    }
+
     def forget(key: WorkKey) -> None:
-        profiles.forget(key)
+        kinds[key.kind].forget(key)
         signers.profile_seen(key)
-        gatherer.forget(key)
-        destinations.forget(key)
         followers.changed(key)
 
     intake = EventIntake(clock, queue, objects, observed, given.fingerprinter, TARGETS_OF, forget)
@@ -303,12 +316,7 @@ def assemble(given: Circumstances) -> Assembly:
         workers=WorkerPool(
             clock,
             queue,
-            {
-                "SecretSync": reconciler,
-                "AppConnection": connections,
-                "CertificateProfile": profiles,
-                **signers.reconcilers,
-            },
+            {**kinds, **signers.reconcilers},
             telemetry,
             gate,
             outage.pass_by,
