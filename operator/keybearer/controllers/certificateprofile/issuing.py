@@ -282,7 +282,7 @@ class Issuing:
         known = (*(one.trouble for one in standings), revoked.trouble, contested)
         troubles = [one for one in known if one is not None]
         # What a person must change is looked at again with the rest; only what may pass by itself backs off.
-        if any(one.after is None and not isinstance(one, StalledError) for one in troubles):
+        if any(one.retry and not isinstance(one, StalledError) for one in troubles):
             return outcome, RunResult(failed=True)
         later = [one.after for one in troubles if one.after is not None]
         return outcome, RunResult(requeue_after=min((_again(work, cases, now), *later)))
