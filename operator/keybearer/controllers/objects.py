@@ -353,7 +353,11 @@ class ObjectStore:
 
 
 def is_newer(version: str, known: str) -> bool:
-    """Compare resourceVersions, which are numbers that grow since Kubernetes 1.35 (KEP-5504)."""
+    """Tell whether a resourceVersion comes after a known one.
+
+    Since Kubernetes 1.35 they are numbers that grow (KEP-5504). Where one is no number, any other version counts as
+    newer: an older event may then be taken for news, until the next event or list corrects that.
+    """
     if version.isdecimal() and known.isdecimal():
         return int(version) > int(known)
     return version != known
