@@ -32,7 +32,7 @@ from keybearer.controllers.identity import ServiceIdentity, ServicePolicy, norma
 from keybearer.controllers.instant import InstantUpdates
 from keybearer.controllers.intake import EventIntake
 from keybearer.controllers.object_resync import ObjectResync
-from keybearer.controllers.objects import ObjectStore, TargetsOf, no_targets
+from keybearer.controllers.objects import KindReading, ObjectStore
 from keybearer.controllers.observed_targets import ObservedStore
 from keybearer.controllers.outage import ApiServerOutage
 from keybearer.controllers.queue import Shares, WorkQueue
@@ -41,6 +41,7 @@ from keybearer.controllers.resilience import ConcurrencyLimit, WriteGate
 from keybearer.controllers.secretsync.destination import Destinations
 from keybearer.controllers.secretsync.gather import Gatherer
 from keybearer.controllers.secretsync.reconcile import SecretSyncReconciler
+from keybearer.controllers.secretsync.targets import identity_of as identity_of_sync
 from keybearer.controllers.secretsync.targets import targets_of as targets_of_sync
 from keybearer.controllers.sessions import SessionOpener
 from keybearer.controllers.settings import OperatorSettings
@@ -61,16 +62,16 @@ from keybearer.kube.gateway import Gateway
 from keybearer.kube.reference_watch import ReferenceWatch
 from keybearer.kube.resources import ObjectKey, Resource
 
-__all__ = ["TARGETS_OF", "Assembly", "Circumstances", "assemble"]
+__all__ = ["READINGS", "Assembly", "Circumstances", "assemble"]
 
 _BACKOFF = Backoff(floor=timedelta(seconds=5), ceiling=timedelta(minutes=5))
 
-TARGETS_OF: Mapping[str, TargetsOf] = {
-    "SecretSync": targets_of_sync,
-    "AppConnection": no_targets,
-    "CertificateProfile": targets_of_profile,
+READINGS: Mapping[str, KindReading] = {
+    "SecretSync": KindReading(targets_of_sync, identity_of_sync),
+    "AppConnection": KindReading(),
+    "CertificateProfile": KindReading(targets_of_profile),
 }
-"""How the spec of each kind says what it writes."""
+"""How the objects of each kind are read as they arrive."""
 
 
 class _OfKind(Reconciler, Protocol):
@@ -289,7 +290,7 @@ def assemble(given: Circumstances) -> Assembly:
         signers.profile_seen(key)
         followers.changed(key)
 
-    intake = EventIntake(clock, queue, objects, observed, given.fingerprinter, TARGETS_OF, forget)
+    intake = EventIntake(clock, queue, objects, observed, given.fingerprinter, READINGS, forget)
     intake.on_backup = recreation.notice
     intake.on_managed = references.noticed
     intake.on_seen = signers.profile_seen

@@ -9,7 +9,7 @@ import pytest
 from prometheus_client import CollectorRegistry
 
 from keybearer.controllers.appconnection.reconcile import AppConnectionReconciler
-from keybearer.controllers.assembly import TARGETS_OF, Assembly, Circumstances, assemble
+from keybearer.controllers.assembly import READINGS, Assembly, Circumstances, assemble
 from keybearer.controllers.certificateprofile.parts import CertificateProfiles
 from keybearer.controllers.kinds import RESOURCES
 from keybearer.controllers.secretsync.reconcile import SecretSyncReconciler
@@ -22,8 +22,8 @@ from unit.controllers.fakes.hand_clock import HandClock
 from unit.controllers.fakes.targets import FINGERPRINTER, Body
 
 
-def test_each_kind_says_which_targets_it_has() -> None:
-    assert TARGETS_OF.keys() == RESOURCES.keys()
+def test_each_kind_says_how_its_objects_are_read() -> None:
+    assert READINGS.keys() == RESOURCES.keys()
 
 
 def new_assembly() -> Assembly:

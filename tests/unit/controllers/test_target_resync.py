@@ -8,7 +8,7 @@ import pytest
 
 from keybearer.base.backoff import Backoff
 from keybearer.controllers.intake import EventIntake
-from keybearer.controllers.objects import ObjectStore, ObservedObject, TargetKey
+from keybearer.controllers.objects import KindReading, ObjectStore, ObservedObject, TargetKey
 from keybearer.controllers.observed_targets import ObservedStore
 from keybearer.controllers.queue import WorkQueue
 from keybearer.controllers.secretsync.targets import targets_of
@@ -38,7 +38,7 @@ class Desk:
             self.objects,
             self.observed,
             FINGERPRINTER,
-            {"SecretSync": targets_of},
+            {"SecretSync": KindReading(targets_of)},
             lambda _: None,
         )
         self.resync = TargetResync(
