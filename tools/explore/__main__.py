@@ -1,4 +1,4 @@
-"""`make explore`: status 0 when no plan violates anything.
+"""`make explore`: status 0 when no plan violates anything, and nearly all of them were reached.
 
 Ctrl-C ends it; `--resume` goes on with the plans that were not run yet.
 """
@@ -26,7 +26,7 @@ from tools.explore.field_scenarios import FIELDS
 from tools.explore.ledger import Ledger, read_plan
 from tools.explore.mutants import MUTANTS, mutant_program
 from tools.explore.plans import Plan, field_plans, pairs_of, plans_of
-from tools.explore.run import Outcome, Runs, Verdict
+from tools.explore.run import Outcome, Runs, Verdict, reached_too_few
 from tools.explore.scenarios import CATALOGUE
 from tools.explore.search import Options, learn, learned_for, open_runs, run_all
 from tools.soak.outlets import leak_in
@@ -114,7 +114,15 @@ async def _explore(asked: _Asked, console: Console) -> bool:
     )
     told = ", ".join(f"{number} {verdict}" for verdict, number in count.items())
     console.print(f"{told}; report: {ledger.page}", markup=False)
-    return bool(count[Verdict.VIOLATED] or leaks)
+    missed, of = count[Verdict.NOT_REACHED], count.total()
+    too_few = reached_too_few(missed=missed, of=of)
+    if too_few:
+        console.print(
+            f"{missed} of {of} plans were not reached, which is too many: the rest shows nothing",
+            style="red",
+            markup=False,
+        )
+    return bool(count[Verdict.VIOLATED] or leaks or too_few)
 
 
 async def _search(asked: _Asked, ledger: Ledger, runs: Runs, console: Console) -> int:

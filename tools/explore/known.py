@@ -31,12 +31,16 @@ KNOWN = (
         "the guard forgets what an adoption removed whose status was not written",
     ),
     Known(
-        re.compile(r"^(first certificate|renewal|key rotation|authority change) / "),
+        re.compile(
+            r"^first certificate / .*write (POST secrets/tls#\d+: killed after it"
+            r"|PATCH certificateprofiles/status/web#\d+: (killed before it|answer 409|answer 500))"
+        ),
         re.compile(
             r"CertificateProfile/web\.status\.certificateRequests\[tls\]\."
             r"(id|issues.*|need|requestedAt): (nothing|'\[\]') instead of .*"
         ),
-        "where a status was not written, what it would have told of a request is known as far as the Secret tells it",
+        "where the status of a first certificate was not written, the next one lacks the id of the request, when and "
+        "why it was made, and its count; the budget goes by the Secret of keys",
     ),
     Known(
         re.compile(r"^merge / .*secrets/theirs#\d+: delayed"),

@@ -8,6 +8,7 @@ import socket
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Protocol
 
 from keybearer.base.backoff import Backoff
 from keybearer.base.clock import Clock
@@ -31,7 +32,7 @@ from keybearer.controllers.identity import ServiceIdentity, ServicePolicy, norma
 from keybearer.controllers.instant import InstantUpdates
 from keybearer.controllers.intake import EventIntake
 from keybearer.controllers.object_resync import ObjectResync
-from keybearer.controllers.objects import ObjectStore, TargetsOf, no_targets
+from keybearer.controllers.objects import KindReading, ObjectStore
 from keybearer.controllers.observed_targets import ObservedStore
 from keybearer.controllers.outage import ApiServerOutage
 from keybearer.controllers.queue import Shares, WorkQueue
@@ -40,6 +41,7 @@ from keybearer.controllers.resilience import ConcurrencyLimit, WriteGate
 from keybearer.controllers.secretsync.destination import Destinations
 from keybearer.controllers.secretsync.gather import Gatherer
 from keybearer.controllers.secretsync.reconcile import SecretSyncReconciler
+from keybearer.controllers.secretsync.targets import identity_of as identity_of_sync
 from keybearer.controllers.secretsync.targets import targets_of as targets_of_sync
 from keybearer.controllers.sessions import SessionOpener
 from keybearer.controllers.settings import OperatorSettings
@@ -53,23 +55,31 @@ from keybearer.controllers.target_watch import TargetWatches
 from keybearer.controllers.telemetry import OperatorMetrics, Telemetry
 from keybearer.controllers.template.renderer import TemplateRenderer
 from keybearer.controllers.work import Lane, WorkKey
-from keybearer.controllers.workers import WorkerPool
+from keybearer.controllers.workers import Reconciler, WorkerPool
 from keybearer.kube.connection import Connection
 from keybearer.kube.event_recorder import EventRecorder
 from keybearer.kube.gateway import Gateway
 from keybearer.kube.reference_watch import ReferenceWatch
 from keybearer.kube.resources import ObjectKey, Resource
 
-__all__ = ["TARGETS_OF", "Assembly", "Circumstances", "assemble"]
+__all__ = ["READINGS", "Assembly", "Circumstances", "assemble"]
 
 _BACKOFF = Backoff(floor=timedelta(seconds=5), ceiling=timedelta(minutes=5))
 
-TARGETS_OF: Mapping[str, TargetsOf] = {
-    "SecretSync": targets_of_sync,
-    "AppConnection": no_targets,
-    "CertificateProfile": targets_of_profile,
+READINGS: Mapping[str, KindReading] = {
+    "SecretSync": KindReading(targets_of_sync, identity_of_sync),
+    "AppConnection": KindReading(),
+    "CertificateProfile": KindReading(targets_of_profile),
 }
-"""How the spec of each kind says what it writes."""
+"""How the objects of each kind are read as they arrive."""
+
+
+class _OfKind(Reconciler, Protocol):
+    """Reconciles a kind of custom resource, and knows all that it keeps of an object."""
+
+    def forget(self, key: WorkKey) -> None:
+        """Forget all that is kept of an object that is gone."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,14 +279,18 @@ def assemble(given: Circumstances) -> Assembly:
     )
     profiles.on_written, profiles.publishes = signers.profile_seen, signers.publishes
 
+    kinds: Mapping[str, _OfKind] = {
+        "SecretSync": reconciler,
+        "AppConnection": connections,
+        "CertificateProfile": profiles,
+    }
+
     def forget(key: WorkKey) -> None:
-        profiles.forget(key)
+        kinds[key.kind].forget(key)
         signers.profile_seen(key)
-        gatherer.forget(key)
-        destinations.forget(key)
         followers.changed(key)
 
-    intake = EventIntake(clock, queue, objects, observed, given.fingerprinter, TARGETS_OF, forget)
+    intake = EventIntake(clock, queue, objects, observed, given.fingerprinter, READINGS, forget)
     intake.on_backup = recreation.notice
     intake.on_managed = references.noticed
     intake.on_seen = signers.profile_seen
@@ -303,12 +317,7 @@ def assemble(given: Circumstances) -> Assembly:
         workers=WorkerPool(
             clock,
             queue,
-            {
-                "SecretSync": reconciler,
-                "AppConnection": connections,
-                "CertificateProfile": profiles,
-                **signers.reconcilers,
-            },
+            {**kinds, **signers.reconcilers},
             telemetry,
             gate,
             outage.pass_by,

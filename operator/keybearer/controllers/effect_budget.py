@@ -1,9 +1,10 @@
 """The budget of what an object causes outside: repairs of a target, pushes, restarts, certificates.
 
 Nothing of it is noticed in normal use. It bounds what a fight with another controller or a loop can cost: what is
-spent is counted per object and effect, and what comes after that waits. Counting is pure and conservative: never
-more than `Limit.count` in any window. What must outlive the process (certificates) keeps its ledger in a status;
-the rest is held by `EffectBudgets`.
+spent is counted for each effect and for each owner of a budget, and what comes after that waits. A certificate, a
+target, a sync and a workload have a budget each. Counting is pure and conservative: never more than `Limit.count` in
+any window. What must outlive the process (certificates) keeps its ledger in a status; the rest is held by
+`EffectBudgets`.
 """
 
 from __future__ import annotations
@@ -127,7 +128,7 @@ def spend(ledger: Sequence[Spent], limit: Limit, now: datetime) -> Ledger:
 
 
 def _counting(ledger: Sequence[Spent], limit: Limit, now: datetime) -> list[Spent]:
-    """Return the entries that still count; what they say of later stands for now."""
+    """Return the entries that still count; an instant ahead of the present counts as now."""
     return [one for one in ledger if one.last + limit.window > now]
 
 
@@ -173,7 +174,7 @@ class Overrun:
 
 
 class EffectBudgets:
-    """What this process caused. Another leader begins anew: an object costs at most its budget for each of them.
+    """What this process caused. Another leader begins anew: each budget can be spent once for each leader.
 
     Args:
         clock: for the windows.
@@ -190,7 +191,9 @@ class EffectBudgets:
         """Count that the effect is caused now, and return None; or return when it may be caused.
 
         Args:
-            of: what the budget is of: the UID of a custom resource, or what names a workload.
+            of: whose budget it is. Pushes: the UID of a SecretSync. Repairs: the UID of the owner with kind and
+                name of the target, for each target has a budget (decision 0042). Restarts: kind and name of the
+                workload.
             limit: of the effect.
             why: who or what makes it needed, for people.
         """

@@ -13,7 +13,7 @@ from pydantic import JsonValue
 from keybearer.base.clock import Clock
 from keybearer.controllers.fingerprint import Fingerprinter
 from keybearer.controllers.json_reading import mapping_of, text_of
-from keybearer.controllers.objects import ObjectStore, ObservedObject, TargetKey, TargetsOf
+from keybearer.controllers.objects import KindReading, ObjectStore, ObservedObject, TargetKey
 from keybearer.controllers.observed_targets import ObservedStore, ObservedTarget
 from keybearer.controllers.queue import WorkQueue
 from keybearer.controllers.target.backup import is_backup, is_trial
@@ -37,16 +37,16 @@ class EventIntake:
         objects: ObjectStore,
         observed: ObservedStore,
         fingerprinter: Fingerprinter,
-        targets_of: Mapping[str, TargetsOf],
+        readings: Mapping[str, KindReading],
         forget: Callable[[WorkKey], None],
     ) -> None:
-        """Take what it needs; `targets_of` has an entry for each kind that it is told of."""
+        """Take what it needs; `readings` has an entry for each kind that it is told of."""
         self._clock = clock
         self._queue = queue
         self._objects = objects
         self._observed = observed
         self._fingerprinter = fingerprinter
-        self._targets_of = targets_of
+        self._readings = readings
         self._forget = forget
         objects.on_end = self._ended
         self._started_at = clock.monotonic()
@@ -61,8 +61,13 @@ class EventIntake:
 
     def custom_resource(self, kind: str, event_type: str | None, body: Mapping[str, JsonValue]) -> None:
         """Take in an event of one of our kinds; `event_type` is None for what a listing found."""
+        reading = self._readings[kind]
         seen = ObservedObject.from_body(
-            kind, body, trigger_at=self._clock.monotonic(), targets_of=self._targets_of[kind]
+            kind,
+            body,
+            trigger_at=self._clock.monotonic(),
+            targets_of=reading.targets_of,
+            identity_of=reading.identity_of,
         )
         if event_type == "DELETED":
             self._objects.end(seen.key, seen.uid)

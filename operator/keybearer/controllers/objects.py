@@ -5,6 +5,7 @@ A custom resource keeps its spec and status as compact JSON bytes (a parsed mode
 
 from __future__ import annotations
 
+import sys
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -16,8 +17,8 @@ from pydantic import JsonValue
 from keybearer.base.packed_json import packed_json
 from keybearer.controllers.annotations import IMPORT_BEHAVIOR, REQUEST, REQUESTED_AT
 from keybearer.controllers.custom_resource import NEVER_OBSERVED
-from keybearer.controllers.json_reading import text_of
-from keybearer.controllers.kinds import RESOURCES, cleanup_identity
+from keybearer.controllers.json_reading import mapping_of, text_of
+from keybearer.controllers.kinds import RESOURCES
 from keybearer.controllers.work import WorkKey
 from keybearer.kube.gateway import Identity, Listed
 from keybearer.kube.resources import ObjectKey
@@ -25,11 +26,14 @@ from keybearer.kube.resources import ObjectKey
 __all__ = [
     "BeforeList",
     "Compared",
+    "IdentityOf",
+    "KindReading",
     "ObjectStore",
     "ObservedObject",
     "TargetKey",
     "TargetsOf",
     "is_newer",
+    "named_identity",
     "no_targets",
 ]
 
@@ -57,6 +61,25 @@ TargetsOf = Callable[[JsonValue, WorkKey], tuple[TargetKey, ...]]
 def no_targets(spec: JsonValue, owner: WorkKey) -> tuple[TargetKey, ...]:  # noqa: ARG001 - the signature of all kinds
     """Return nothing: for a kind that writes nothing into the cluster."""
     return ()
+
+
+IdentityOf = Callable[[JsonObject], str]
+"""Returns the identity Secret by which an object of this body takes back what it made in the service, judged or not;
+nothing where it makes nothing there."""
+
+
+def named_identity(body: JsonObject) -> str:
+    """Return the identity Secret that the spec names: for a kind that always makes something in the service."""
+    # A hundred objects name the same one.
+    return sys.intern(text_of(mapping_of(mapping_of(body.get("spec")).get("identityRef")).get("name")))
+
+
+@dataclass(frozen=True, slots=True)
+class KindReading:
+    """How the bodies of a kind are read as they arrive, before anything of them is judged."""
+
+    targets_of: TargetsOf = no_targets
+    identity_of: IdentityOf = named_identity
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +110,15 @@ class ObservedObject:
     """The identity Secret that is needed to clean up in the service, judged or not; empty where none is."""
 
     @classmethod
-    def from_body(cls, kind: str, body: JsonObject, *, trigger_at: float, targets_of: TargetsOf) -> Self:
+    def from_body(
+        cls,
+        kind: str,
+        body: JsonObject,
+        *,
+        trigger_at: float,
+        targets_of: TargetsOf,
+        identity_of: IdentityOf = named_identity,
+    ) -> Self:
         """Keep of a custom resource's body what a reconcile needs.
 
         Args:
@@ -95,6 +126,7 @@ class ObservedObject:
             body: as the watch showed it.
             trigger_at: monotonic seconds.
             targets_of: reads from a spec of this kind what it writes.
+            identity_of: reads from a body of this kind by which identity it cleans up in the service.
         """
         meta = body["metadata"]
         if not isinstance(meta, Mapping):
@@ -119,7 +151,7 @@ class ObservedObject:
             targets=targets_of(body.get("spec"), key),
             trigger_at=trigger_at,
             seen_version=text_of(meta.get("resourceVersion")),
-            identity=cleanup_identity(kind, body),
+            identity=identity_of(body),
         )
 
     @property
@@ -353,7 +385,11 @@ class ObjectStore:
 
 
 def is_newer(version: str, known: str) -> bool:
-    """Compare resourceVersions, which are numbers that grow since Kubernetes 1.35 (KEP-5504)."""
+    """Tell whether a resourceVersion comes after a known one.
+
+    Since Kubernetes 1.35 they are numbers that grow (KEP-5504). Where one is no number, any other version counts as
+    newer: an older event may then be taken for news, until the next event or list corrects that.
+    """
     if version.isdecimal() and known.isdecimal():
         return int(version) > int(known)
     return version != known

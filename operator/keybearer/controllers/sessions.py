@@ -30,9 +30,9 @@ from keybearer.controllers.service_session import ANSWER_MAX_BYTES, ServiceSessi
 from keybearer.kube.errors import ForbiddenError, InvalidError, KubeError, NotFoundError
 from keybearer.kube.gateway import Gateway
 
-__all__ = ["SessionOpener"]
+__all__ = ["TIMEOUT", "SessionOpener"]
 
-_TIMEOUT = timedelta(seconds=10)
+TIMEOUT = timedelta(seconds=10)
 _READS_MAX = 100
 _TOKEN_LIFETIME = timedelta(minutes=10)
 
@@ -63,7 +63,7 @@ class SessionOpener:
             StalledError: no client can be made of the identity: a token that is none, certificates that are none.
         """
         options = ClientOptions(
-            timeout=_TIMEOUT,
+            timeout=TIMEOUT,
             retry=NO_RETRIES,  # the source has its own backoff, the session its breaker
             ca_pem=identity.ca_pem,
             max_response_bytes=ANSWER_MAX_BYTES,

@@ -16,7 +16,7 @@ from keybearer.controllers.settings import OperatorSettings
 from keybearer.controllers.target.desired import MANAGED_LABEL, TARGET_RESOURCES
 from keybearer.controllers.work import Lane
 from keybearer.kube.errors import KubeError
-from keybearer.kube.gateway import Gateway
+from keybearer.kube.gateway import Gateway, Identity
 from keybearer.kube.resources import ObjectKey
 
 __all__ = ["TargetResync"]
@@ -55,8 +55,8 @@ class TargetResync:
             except KubeError as error:
                 _log.warning("target_resync_failed", error=str(error))
 
-    async def resync(self) -> int:
-        """Put the writers of vanished targets on the queue, and take in changed ones; return how many had vanished.
+    async def resync(self) -> None:
+        """Put the writers of vanished targets on the queue, and take in changed ones.
 
         Raises:
             KubeError: the targets can't be listed, or a changed one can't be read.
@@ -68,31 +68,27 @@ class TargetResync:
             seen = self._observed.get(key)
             if seen is None or seen.uid != uid:
                 continue
-            version = there.get((key, uid))
-            if version is None:
+            listed = there.get(key)
+            if listed is None or listed.uid != uid:
                 vanished += 1
                 self._observed.drop(key)
                 for writer in self._objects.writers_of(key):
                     self._queue.add(writer, Lane.URGENT)
-            elif is_newer(version, seen.resource_version):
+            elif is_newer(listed.resource_version, seen.resource_version):
                 await self._take_in(key)
         if vanished:
             _log.warning("vanished_targets_found", count=vanished)
-        return vanished
 
-    async def _listed(self) -> dict[tuple[TargetKey, str], str]:
-        """Return the version of each target that exists, by name and UID."""
-        there: dict[tuple[TargetKey, str], str] = {}
-        for kind, resource in TARGET_RESOURCES.items():
-            for namespace in self._namespaces:
-                async for item in self._gateway.list(
-                    resource, namespace, label_selector=f"{MANAGED_LABEL}=true", metadata_only=True
-                ):
-                    meta = item.get("metadata")
-                    if isinstance(meta, dict):
-                        key = TargetKey(kind, str(meta.get("namespace", "")), str(meta.get("name", "")))
-                        there[key, str(meta.get("uid", ""))] = str(meta.get("resourceVersion", ""))
-        return there
+    async def _listed(self) -> dict[TargetKey, Identity]:
+        """Return which targets exist."""
+        return {
+            TargetKey(kind, key.namespace, key.name): identity
+            for kind, resource in TARGET_RESOURCES.items()
+            for namespace in self._namespaces
+            for key, identity in (
+                await self._gateway.identities(resource, namespace, label_selector=f"{MANAGED_LABEL}=true")
+            ).objects.items()
+        }
 
     async def _take_in(self, key: TargetKey) -> None:
         """Have the intake look at a target that is newer than the watch has shown by now."""

@@ -241,9 +241,7 @@ class Telemetry:
 
     def workload_missing(self, seen: ObservedObject, kind: str, name: str) -> None:
         """A workload that is to be restarted doesn't exist."""
-        message = (
-            f"target.rolloutRestart names {kind} {name}, which doesn't exist; correct it if that is a slip"
-        )
+        message = f"rolloutRestart names {kind} {name}, which doesn't exist; correct it if that is a mistake"
         self._tell(seen, "Warning", "WorkloadNotFound", message, action="Restart")
 
     def request_unknown(

@@ -53,7 +53,7 @@ class UnknownOrders:
             settled_at = known[name] = now + UNDER_WAY.total_seconds()
         return timedelta(seconds=settled_at - now) + _A_MOMENT if settled_at > now else None
 
-    def found(self, whose: Hashable, name: str) -> None:
+    def found(self, whose: Hashable, name: str = "") -> None:
         """The service knows it, and will: nothing has to be remembered of it."""
         self._settled_at.get(whose, {}).pop(name, None)
 

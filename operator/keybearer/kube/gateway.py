@@ -281,7 +281,9 @@ class Gateway:
             for item in page.items:
                 yield item
 
-    async def identities(self, resource: Resource, namespace: str | None = None) -> Listed:
+    async def identities(
+        self, resource: Resource, namespace: str | None = None, *, label_selector: str = ""
+    ) -> Listed:
         """Return which objects there are in a namespace, or in all, at one moment; of each, little is held.
 
         Raises:
@@ -289,7 +291,9 @@ class Gateway:
             KubeError: any other of its kinds.
         """
         version, found = "", dict[ObjectKey, Identity]()
-        async for page in pages(self._exchange, ListQuery(resource, namespace, metadata_only=True)):
+        async for page in pages(
+            self._exchange, ListQuery(resource, namespace, label_selector, metadata_only=True)
+        ):
             version = page.resource_version
             for item in page.items:
                 meta = item.get("metadata")

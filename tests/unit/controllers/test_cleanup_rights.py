@@ -16,11 +16,12 @@ from structlog.testing import capture_logs
 
 from keybearer.client import NO_RETRIES, AsyncKeybearer, ClientOptions, SuppliedToken, UniversalAuth
 from keybearer.controllers.access import ServiceAccess
+from keybearer.controllers.assembly import READINGS
 from keybearer.controllers.cleanup_rights import CleanupRights
 from keybearer.controllers.cleanup_tokens import CleanupTokens
 from keybearer.controllers.finalizer import FINALIZER
 from keybearer.controllers.identity import ServiceIdentity, ServicePolicy
-from keybearer.controllers.objects import ObjectStore, ObservedObject, no_targets
+from keybearer.controllers.objects import ObjectStore, ObservedObject
 from keybearer.controllers.outcome import StalledError
 from keybearer.controllers.references import References
 from keybearer.controllers.service_session import ServiceSession
@@ -126,9 +127,15 @@ class Process:
             "metadata": {**meta, "finalizers": [FINALIZER] if finalizer else []},
             "spec": {"identityRef": {"name": "login"}},
         }
-        self.objects.put(
-            ObservedObject.from_body(key.kind, body, trigger_at=0.0, targets_of=no_targets)  # type: ignore[arg-type]
+        reading = READINGS[key.kind]
+        seen = ObservedObject.from_body(
+            key.kind,
+            body,  # type: ignore[arg-type]
+            trigger_at=0.0,
+            targets_of=reading.targets_of,
+            identity_of=reading.identity_of,
         )
+        self.objects.put(seen)
 
     async def session(self, *, cleans_up: bool = False) -> ServiceSession:
         self.references.forget(_STORE)

@@ -9,7 +9,7 @@ import pytest
 
 from keybearer.base.backoff import Backoff
 from keybearer.controllers.intake import EventIntake
-from keybearer.controllers.objects import ObjectStore, TargetKey
+from keybearer.controllers.objects import KindReading, ObjectStore, TargetKey
 from keybearer.controllers.observed_targets import ObservedStore, ObservedTarget
 from keybearer.controllers.queue import WorkQueue
 from keybearer.controllers.secretsync.targets import targets_of
@@ -63,7 +63,7 @@ class Desk:
             self.objects,
             self.observed,
             FINGERPRINTER,
-            {"SecretSync": targets_of},
+            {"SecretSync": KindReading(targets_of)},
             self.forgotten.append,
         )
         self.watch = TargetReceiver("Secret", self.intake, self.observed)

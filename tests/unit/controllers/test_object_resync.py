@@ -9,7 +9,7 @@ import pytest
 from keybearer.base.backoff import Backoff
 from keybearer.controllers.intake import EventIntake
 from keybearer.controllers.object_resync import ObjectResync
-from keybearer.controllers.objects import ObjectStore, no_targets
+from keybearer.controllers.objects import KindReading, ObjectStore
 from keybearer.controllers.observed_targets import ObservedStore
 from keybearer.controllers.queue import WorkQueue
 from keybearer.controllers.settings import OperatorSettings
@@ -39,7 +39,7 @@ class Desk:
             self.objects,
             ObservedStore(),
             FINGERPRINTER,
-            dict.fromkeys(_KINDS, no_targets),
+            dict.fromkeys(_KINDS, KindReading()),
             lambda key: self.forgotten.append(key.name),
         )
         settings = OperatorSettings(namespaces=namespaces)

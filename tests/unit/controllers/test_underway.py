@@ -4,7 +4,9 @@ from datetime import timedelta
 
 import pytest
 
+from keybearer.controllers.sessions import TIMEOUT
 from keybearer.controllers.underway import UNDER_WAY, UnknownOrders
+from keybearer.store.engines import Bounds
 from unit.controllers.fakes.hand_clock import HandClock
 
 _MOMENT = timedelta(seconds=1)
@@ -18,6 +20,10 @@ def clock() -> HandClock:
 @pytest.fixture
 def orders(clock: HandClock) -> UnknownOrders:
     return UnknownOrders(clock)
+
+
+def test_an_order_that_the_service_may_still_carry_out_is_under_way() -> None:
+    assert Bounds().wait + TIMEOUT <= UNDER_WAY
 
 
 @pytest.mark.parametrize("frozen_seconds", [0, 3600], ids=["at once", "after an hour"])

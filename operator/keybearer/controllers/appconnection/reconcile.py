@@ -70,6 +70,10 @@ class AppConnectionReconciler(KindReconciler[AppConnectionSpec, AppConnectionSta
         self._fingerprinter = fingerprinter
         self._changed = changed
 
+    def forget(self, key: WorkKey) -> None:
+        """Forget all that is kept of an object that is gone."""
+        self._gatherer.forget(key)
+
     async def _bring_about(
         self,
         seen: ObservedObject,

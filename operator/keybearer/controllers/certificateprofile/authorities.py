@@ -11,7 +11,12 @@ from datetime import datetime, timedelta
 from keybearer.base.clock import Clock
 from keybearer.controllers.certificateprofile.context import RoundContext
 from keybearer.controllers.certificateprofile.policy import Authority, read_authority
-from keybearer.controllers.certificateprofile.status import AuthorityStatus, FormerAuthority, Wave
+from keybearer.controllers.certificateprofile.status import (
+    AUTHORITIES_MAX,
+    AuthorityStatus,
+    FormerAuthority,
+    Wave,
+)
 from keybearer.controllers.issuance.service import CertificateService
 from keybearer.controllers.issuance.timing import spread
 from keybearer.controllers.outcome import ReconcileError
@@ -34,9 +39,7 @@ ANNOUNCED = timedelta(minutes=1)
 """Between `ca.crt` with both authorities and the first certificate of the new one: readers take files in with delay
 (a kubelet brings a mounted Secret within its sync period of a minute)."""
 _AT_ONCE = 10
-_AUTHORITIES_MAX = 8
 _HOUR = timedelta(hours=1)
-_FORMER_MAX = 8
 
 
 @dataclass(slots=True)
@@ -143,7 +146,7 @@ def trusted(
     needed = {key for key in in_use if key is not None}
     kept = [one for one in before if one.key in needed and (present is None or one.key != present.key)]
     first = [] if present is None else [present]
-    return tuple([*first, *kept][:_AUTHORITIES_MAX])
+    return tuple([*first, *kept][:AUTHORITIES_MAX])
 
 
 def former_authorities(
@@ -173,7 +176,7 @@ def former_authorities(
                 key=one.key, until=min(ends).replace(microsecond=0), anchors=one.anchors
             )
     kept = [one for one in found.values() if one.key not in signing and now < one.until]
-    return tuple(sorted(kept, key=lambda one: (one.until, one.key), reverse=True)[:_FORMER_MAX])
+    return tuple(sorted(kept, key=lambda one: (one.until, one.key), reverse=True)[:AUTHORITIES_MAX])
 
 
 async def last_end(context: RoundContext, now: datetime) -> datetime | None:

@@ -49,7 +49,7 @@ class Case:
     """One certificate within one round.
 
     Attributes:
-        desired: what the manifest describes; None where it describes nothing that can be asked for.
+        desired: what the manifest describes; where that can't be asked for, there is no case (`gather.Broken`).
         entry: as the status will say; replaced as the round goes on.
         secret: what became of its Secret.
         passwords: of its keystores.

@@ -31,6 +31,8 @@ from keybearer.controllers.certificateprofile.reasons import Reason
 from keybearer.controllers.certificateprofile.resource import CertificateProfileSpec
 from keybearer.controllers.certificateprofile.round import CertificateRound
 from keybearer.controllers.certificateprofile.status import (
+    REVOCATIONS_MAX,
+    VIOLATIONS_MAX,
     CertificateRequestStatus,
     PlannedCertificate,
     ProfileStatus,
@@ -47,8 +49,6 @@ from keybearer.controllers.workers import RunResult
 
 __all__ = ["CertificateRemoval", "Issuing", "Preview", "Revoked"]
 
-_REVOCATIONS_MAX = 400
-_VIOLATIONS_MAX = 32
 _SOON = timedelta(milliseconds=50)
 _BUDGETS = frozenset({Reason.ISSUE_BUDGET_USED.value, Reason.MINT_BUDGET_USED.value})
 
@@ -110,7 +110,7 @@ class CertificateRemoval:
             except ReconcileError as error:
                 left.append(one)
                 trouble = error
-        return Revoked(tuple(left[:_REVOCATIONS_MAX]), trouble)
+        return Revoked(tuple(left[:REVOCATIONS_MAX]), trouble)
 
     @staticmethod
     async def _end_requests(
@@ -214,7 +214,7 @@ def _planned(case: Case, decision: Decision, violations: Sequence[str]) -> Plann
         action, need = "Issue", step.need
     elif not isinstance(step, Keep):
         action = "Wait"
-    shown = tuple(violations)[:_VIOLATIONS_MAX]
+    shown = tuple(violations)[:VIOLATIONS_MAX]
     return PlannedCertificate(name=case.name, action=action, need=need, violations=shown)
 
 
@@ -282,7 +282,7 @@ class Issuing:
         known = (*(one.trouble for one in standings), revoked.trouble, contested)
         troubles = [one for one in known if one is not None]
         # What a person must change is looked at again with the rest; only what may pass by itself backs off.
-        if any(one.after is None and not isinstance(one, StalledError) for one in troubles):
+        if any(one.retry and not isinstance(one, StalledError) for one in troubles):
             return outcome, RunResult(failed=True)
         later = [one.after for one in troubles if one.after is not None]
         return outcome, RunResult(requeue_after=min((_again(work, cases, now), *later)))

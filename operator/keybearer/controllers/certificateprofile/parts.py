@@ -129,7 +129,7 @@ class CertificateProfiles:
 
     def forget(self, key: WorkKey) -> None:
         """Forget all that is kept of an object that is gone."""
-        if self._reconciler is not None and key.kind == "CertificateProfile":
+        if self._reconciler is not None:
             self._reconciler.forget(key)
 
     def _written(self, key: WorkKey) -> None:

@@ -146,8 +146,8 @@ class ProfileSecrets:
         is_new: bool = False,
         found: PresentTarget | None = None,
         repairs: bool = False,
-    ) -> bool:
-        """Make the Secret what is desired; return whether anything had to be done.
+    ) -> None:
+        """Make the Secret what is desired.
 
         Args:
             seen: the CertificateProfile.
@@ -178,7 +178,6 @@ class ProfileSecrets:
             is_contested = verdict.reason is TargetReason.CONTESTED
             contested = self.contested(seen, (desired.key,)) if is_contested else None
             raise contested or _refusal(verdict)
-        return done.plan.action is not None
 
     def contested(self, seen: ObservedObject, keys: Iterable[TargetKey]) -> WaitingError | None:
         """Return what stands against an object whose Secrets others keep changing; None where they don't."""
@@ -193,13 +192,13 @@ class ProfileSecrets:
     def _context(self, owner_uid: str, rivals: Mapping[str, WorkKey] | None = None) -> PlanContext:
         return PlanContext(owner_uid, "it would hold nothing", self._clock.now(), rivals=rivals or {})
 
-    async def retire(self, key: TargetKey, owner_uid: str) -> bool:
-        """Delete a Secret that is ours and no longer wanted; return whether there was one.
+    async def retire(self, key: TargetKey, owner_uid: str) -> None:
+        """Delete a Secret that is ours and no longer wanted, if it is there.
 
         Raises:
             KubeError: the API server refuses or can't be asked.
         """
-        return await self._writer.retire(key, owner_uid)
+        await self._writer.retire(key, owner_uid)
 
 
 def _rules_for(seen: ObservedObject, desired: DesiredTarget, *, adopt: bool = False) -> WriteRules:

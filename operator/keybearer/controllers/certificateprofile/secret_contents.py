@@ -23,13 +23,9 @@ from keybearer.controllers.json_reading import mapping_of, text_of
 from keybearer.controllers.objects import ObservedObject, TargetKey
 from keybearer.controllers.outcome import StalledError
 from keybearer.controllers.target.desired import (
-    APP_LABELS,
-    MANAGED_LABEL,
-    OWNER_LABEL,
     DesiredTarget,
-    encoded_data,
     fingerprint_of_body,
-    owner_reference,
+    owned_metadata,
 )
 from keybearer.controllers.target.spec import OPAQUE
 from keybearer.pki.certificates import parse_certificates
@@ -216,7 +212,7 @@ def build_certificate_secret(
         data: what it holds.
         fingerprinter: makes the keyed fingerprints.
     """
-    annotations: dict[str, JsonValue] = {_REVISION: str(origins.revision), _SPEC: origins.digest}
+    annotations = {_REVISION: str(origins.revision), _SPEC: origins.digest}
     if origins.certificate_id is not None:
         annotations[_CERTIFICATE_ID] = origins.certificate_id
     return _build(
@@ -263,22 +259,14 @@ def _build(
     secret_type: str,
     data: Mapping[str, bytes],
     labels: Mapping[str, str],
-    annotations: dict[str, JsonValue],
+    annotations: Mapping[str, str],
     fingerprinter: Fingerprinter,
 ) -> DesiredTarget:
     key = TargetKey("Secret", owner.key.namespace, name)
-    metadata: dict[str, JsonValue] = {
-        "name": key.name,
-        "namespace": key.namespace,
-        "labels": {**APP_LABELS, **labels, MANAGED_LABEL: "true", OWNER_LABEL: owner.uid},
-        "ownerReferences": [owner_reference(owner.key, owner.uid)],
-    }
-    if annotations:
-        metadata["annotations"] = annotations
     body: dict[str, JsonValue] = {
         "apiVersion": "v1",
         "kind": key.kind,
-        "metadata": metadata,
+        "metadata": owned_metadata(key, owner.key, owner.uid, labels, annotations),
         "type": secret_type,
         "data": {part: base64.b64encode(value).decode() for part, value in data.items()},
     }
@@ -287,9 +275,6 @@ def _build(
         body=body,
         keys=tuple(sorted(data)),
         fingerprint=fingerprint_of_body(key.kind, body, fingerprinter),
-        data_fingerprint=fingerprinter.of_mappings(
-            "data", (key.kind, secret_type), encoded_data(key.kind, body)
-        ),
     )
 
 

@@ -13,6 +13,9 @@ from keybearer.controllers.effect_budget import LEDGER_MAX, Spent
 from keybearer.controllers.resource_fields import Clipped, Instant
 
 __all__ = [
+    "AUTHORITIES_MAX",
+    "REVOCATIONS_MAX",
+    "VIOLATIONS_MAX",
     "AuthorityStatus",
     "CertificateProfileStatus",
     "CertificateRequestStatus",
@@ -26,9 +29,11 @@ __all__ = [
 ]
 
 _REQUESTS_MAX = 200
-_REVOCATIONS_MAX = 400
-_AUTHORITIES_MAX = 8
-_VIOLATIONS_MAX = 32
+REVOCATIONS_MAX = 400
+AUTHORITIES_MAX = 8
+"""Of those in `ca.crt`, and again of those that a trust bundle holds besides."""
+VIOLATIONS_MAX = 32
+"""Of each certificate that `mode: Plan` shows."""
 
 _Id = Annotated[str, Field(max_length=64)]
 _Digest = Annotated[str, Field(max_length=128)]
@@ -177,7 +182,6 @@ class Revocation(ResourceModel):
     """A certificate that is to be revoked."""
 
     certificate_id: Annotated[_Id, Field(description="Its id in the service.")]
-    serial_number: Annotated[str | None, Field(max_length=64, description="Its serial number.")] = None
     since: Annotated[Instant, Field(description="When it was taken out of its Secret.")]
 
 
@@ -185,11 +189,13 @@ class PlannedCertificate(ResourceModel):
     """What `mode: Plan` would do about a certificate."""
 
     name: Annotated[str, Field(max_length=63, description="The certificate of the spec.")]
-    action: Annotated[str, Field(max_length=64, description="What would be done: Issue, Restore, Keep.")]
+    action: Annotated[
+        str, Field(max_length=64, description="What would be done: Issue, Restore, Keep, Wait or Refuse.")
+    ]
     need: Annotated[Need | None, Field(strict=False, description="Why it would be asked for.")] = None
     violations: Annotated[
         tuple[Annotated[str, *Clipped(512)], ...],
-        Field(strict=False, max_length=_VIOLATIONS_MAX, description="Rules of the policy that it breaks."),
+        Field(strict=False, max_length=VIOLATIONS_MAX, description="Rules of the policy that it breaks."),
     ] = ()
 
 
@@ -223,7 +229,7 @@ class CertificateProfileStatus(StatusModel):
         tuple[AuthorityStatus, ...],
         Field(
             strict=False,
-            max_length=_AUTHORITIES_MAX,
+            max_length=AUTHORITIES_MAX,
             description="Authorities that ca.crt holds, the present one first.",
         ),
     ] = ()
@@ -231,7 +237,7 @@ class CertificateProfileStatus(StatusModel):
         tuple[FormerAuthority, ...],
         Field(
             strict=False,
-            max_length=_AUTHORITIES_MAX,
+            max_length=AUTHORITIES_MAX,
             description="Authorities that a trust bundle holds besides, until what they signed has ended.",
         ),
     ] = ()
@@ -239,7 +245,7 @@ class CertificateProfileStatus(StatusModel):
     lost_keys: Annotated[LostKeys | None, Field(description="What of the mint budget is used.")] = None
     revocations: Annotated[
         tuple[Revocation, ...],
-        Field(strict=False, max_length=_REVOCATIONS_MAX, description="Certificates that are to be revoked."),
+        Field(strict=False, max_length=REVOCATIONS_MAX, description="Certificates that are to be revoked."),
     ] = ()
     plan: Annotated[
         tuple[PlannedCertificate, ...],

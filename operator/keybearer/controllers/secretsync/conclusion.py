@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from keybearer.client import SecretSync
 from keybearer.controllers.annotations import APPROVE_PLAN, REMOVE_FOREIGN, how_to_ask
 from keybearer.controllers.conditions import Tone
-from keybearer.controllers.outcome import ReconcileError, StalledError
+from keybearer.controllers.outcome import ReconcileError
 from keybearer.controllers.run_ends import Failure, failure_of
 from keybearer.controllers.secretsync.destination_names import BUSY, is_parked
 from keybearer.controllers.secretsync.destination_plan import DefinitionAction, DesiredSync
@@ -313,14 +313,15 @@ def joined_with_trouble(
     outcome: SyncOutcome | None, result: RunResult, error: ReconcileError, *, source: str
 ) -> tuple[SyncOutcome, RunResult]:
     """Return the end of a run whose destination ran into this."""
-    tone = Tone.STALLED if isinstance(error, StalledError) else Tone.WAITING
+    failure = failure_of(error)
     if outcome is None:
-        whole = SyncOutcome(tone, error.reason, error.message, source=source)
+        whole = SyncOutcome(failure.tone, failure.reason, failure.message, source=source)
     elif outcome.tone is not Tone.READY:
         whole = outcome
     else:
-        whole = replace(outcome, tone=tone, reason=error.reason, message=error.message)
-    return whole, _again(replace(result, failed=result.failed or error.retry), error.after)
+        whole = replace(outcome, tone=failure.tone, reason=failure.reason, message=failure.message)
+    again = replace(result, failed=result.failed or failure.result.failed)
+    return whole, _again(again, failure.result.requeue_after)
 
 
 def _again(result: RunResult, after: timedelta | None) -> RunResult:

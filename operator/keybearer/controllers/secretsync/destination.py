@@ -6,6 +6,9 @@ change, sees whether it would empty the destination, and has the service push (d
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from datetime import timedelta
+
 from keybearer.base.clock import Clock
 from keybearer.client import SecretSync
 from keybearer.controllers.access import ServiceAccess
@@ -34,7 +37,26 @@ from keybearer.controllers.work import WorkKey
 from keybearer.kube.resources import APP_CONNECTIONS
 from keybearer.wire.vocabulary import canonical_destination
 
-__all__ = ["Destinations"]
+__all__ = ["Destinations", "SyncRemoval"]
+
+
+@dataclass(frozen=True, slots=True)
+class SyncRemoval:
+    """A sync that is there until its secrets are removed from the destination.
+
+    Attributes:
+        sync: as the service shows it.
+        again: when it is looked at again; None where the removal failed, which is asked for anew after the backoff.
+    """
+
+    sync: RemoteSyncStatus
+    again: timedelta | None
+
+    @property
+    def message(self) -> str:
+        """How far it is, for people."""
+        state = self.sync.last_remove_message or self.sync.remove_status
+        return f"secrets are removed from {self.sync.destination}: {state}"
 
 
 class Destinations:
@@ -141,7 +163,7 @@ class Destinations:
 
     async def clean_up(
         self, seen: ObservedObject, spec: SecretSyncSpec, previous: SecretSyncStatus
-    ) -> RemoteSyncStatus | None:
+    ) -> SyncRemoval | None:
         """Delete the sync, and its secrets where that is asked for; return what is left of it, None for nothing.
 
         Raises:
@@ -170,11 +192,17 @@ class Destinations:
         if not is_own(there.description, mark, takes_unmarked=is_known):
             return None
         if there.remove_status in BUSY:
-            return mirrored(there)
+            return self._removal(seen.key, there)
+        if known is not None and known.remove_status in BUSY and there.remove_status == "failed":
+            return self._removal(seen.key, there)
         removes = spec.destination_deletion_policy is DestinationDeletionPolicy.REMOVE_SECRETS
         await remote.delete(there, remove_secrets=removes)
         left = await remote.get(there.destination, there.id) if removes else None
-        return None if left is None else mirrored(left)
+        return None if left is None else self._removal(seen.key, left)
+
+    def _removal(self, key: WorkKey, there: SecretSync) -> SyncRemoval:
+        pause = self._watch.pause(key, there)
+        return SyncRemoval(mirrored(there), None if there.remove_status == "failed" else pause)
 
     async def _own_sync(
         self,
@@ -185,7 +213,9 @@ class Destinations:
         known: RemoteSyncStatus | None,
     ) -> SecretSync | None:
         if known is not None and known.id is not None and known.destination is not None:
-            found = await remote.get(known.destination, known.id)
+            found = await self._under_removal(remote, spec, known, known.id)
+            if found is None:
+                found = await remote.get(known.destination, known.id)
             if found is not None:
                 return found
         if spec.destination is None or spec.source is None:
@@ -193,6 +223,20 @@ class Destinations:
         destination, _ = canonical_destination(spec.destination)
         project_id = await _project_id(remote.session, spec.source)
         return await remote.find(destination, sync_name(seen, spec, mark), project_id, None)
+
+    async def _under_removal(
+        self, remote: RemoteSyncs, spec: SecretSyncSpec, known: RemoteSyncStatus, sync_id: str
+    ) -> SecretSync | None:
+        """Return a sync whose removal goes on, by the look that all who wait share; None where that can't tell.
+
+        A list may be older than what was just asked for, and the spec may name another project by now. So only what
+        is under way is believed; of what has ended, the sync itself is asked.
+        """
+        if known.remove_status not in BUSY or spec.source is None:
+            return None
+        project_id = await _project_id(remote.session, spec.source)
+        found = await self._watch.look(remote, project_id, sync_id)
+        return found if found is not None and found.remove_status in BUSY else None
 
     def _connection_id(self, seen: ObservedObject, ref: ConnectionRef) -> str:
         if ref.id is not None:

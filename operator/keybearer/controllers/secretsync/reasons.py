@@ -188,7 +188,7 @@ REMEDIES: Mapping[Reason, str] = {
     Reason.TARGET_REFUSED: "Change what the API server objects to.",
     Reason.TYPE_NOT_ALLOWED: "Choose another target.type, or start the operator with --allow-target-type.",
     Reason.GUARDED: "If so many keys are to vanish, let them go: {release-guard}",
-    Reason.WORKLOAD_NOT_RESTARTED: "Correct target.rolloutRestart, or let the operator patch workloads.",
+    Reason.WORKLOAD_NOT_RESTARTED: "Correct rolloutRestart in the spec, or let the operator patch workloads.",
     Reason.PUSHING: "Nothing: the service pushes; the end is told here.",
     Reason.PUSH_FAILED: "Mend what the message names, then push again: {sync}",
     Reason.CONNECTION_NOT_READY: "Look at it: kubectl -n {namespace} describe appconnection {connection}",

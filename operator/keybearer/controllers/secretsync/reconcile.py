@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import partial
 
 from keybearer.base.clock import Clock
@@ -14,7 +14,7 @@ from keybearer.controllers.fingerprint import Fingerprinter
 from keybearer.controllers.freshness import Freshness
 from keybearer.controllers.mode import Mode
 from keybearer.controllers.objects import ObjectStore, ObservedObject, TargetKey
-from keybearer.controllers.outcome import ReconcileError
+from keybearer.controllers.outcome import ReconcileError, WaitingError
 from keybearer.controllers.reconciler import Kind, KindReconciler, Leftover, Unfinished
 from keybearer.controllers.requests import PendingRequest
 from keybearer.controllers.run_ends import failure_of
@@ -66,9 +66,6 @@ def why_refused(request: PendingRequest, spec: SecretSyncSpec) -> str | None:
         return "syncOptions.disableSecretDeletion is set; nothing was removed"
     return None
 
-
-LOOK_AGAIN = timedelta(milliseconds=300)
-"""Between two looks at a sync whose secrets are being removed."""
 
 _KIND = Kind(
     spec=SecretSyncSpec,
@@ -184,7 +181,12 @@ class SecretSyncReconciler(KindReconciler[SecretSyncSpec, SecretSyncStatus, Sync
             return joined_with_trouble(outcome, result, error, source=spec.source_label)
         if left is None:
             return replace(outcome, drops_sync=True), result
-        return replace(outcome, sync=left), replace(result, requeue_after=LOOK_AGAIN)
+        if left.again is None:
+            trouble = WaitingError(Reason.PUSH_FAILED, left.message)
+            outcome, result = joined_with_trouble(outcome, result, trouble, source=spec.source_label)
+        else:
+            result = replace(result, requeue_after=left.again)
+        return replace(outcome, sync=left.sync), result
 
     def _why_refused(self, request: PendingRequest, spec: SecretSyncSpec) -> str | None:
         return why_refused(request, spec)
@@ -252,14 +254,8 @@ class SecretSyncReconciler(KindReconciler[SecretSyncSpec, SecretSyncStatus, Sync
         left = await self._destinations.clean_up(seen, spec, previous)
         if left is None:
             return None
-        failed = left.remove_status == "failed"
-        message = (
-            f"secrets are removed from {left.destination}: {left.last_remove_message or left.remove_status}"
-        )
-        reason = Reason.PUSH_FAILED if failed else Reason.PUSHING
-        return Unfinished(
-            SyncOutcome(Tone.WAITING, reason, message, sync=left), None if failed else LOOK_AGAIN
-        )
+        reason = Reason.PUSH_FAILED if left.again is None else Reason.PUSHING
+        return Unfinished(SyncOutcome(Tone.WAITING, reason, left.message, sync=left.sync), left.again)
 
     async def _retire(self, key: TargetKey, owner_uid: str) -> None:
         await self._writer.retire(key, owner_uid)

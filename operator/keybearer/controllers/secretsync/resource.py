@@ -63,7 +63,8 @@ class Guard(ResourceModel):
         Duration,
         Field(
             description="How long a removal counts towards maxDeletions: what goes name by name is held back like "
-            "what goes at once. 0 counts each change by itself.",
+            "what goes at once. 0 counts each change by itself, and so does a destination whose names the service "
+            "doesn't list.",
         ),
     ] = timedelta(hours=24)
 

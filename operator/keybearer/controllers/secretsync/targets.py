@@ -1,4 +1,4 @@
-"""Which targets a SecretSync has: those that its spec names, and those that its status says were written."""
+"""What of a SecretSync is known before it is judged: its targets, and the identity that cleans up after it."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from pydantic import JsonValue
 
 from keybearer.controllers.json_reading import mapping_of, text_of
-from keybearer.controllers.objects import TargetKey
+from keybearer.controllers.objects import TargetKey, named_identity
 from keybearer.controllers.secretsync.status import SecretSyncStatus
 from keybearer.controllers.work import WorkKey
 
-__all__ = ["noted_targets", "targets_of"]
+__all__ = ["identity_of", "noted_targets", "targets_of"]
 
 
 def targets_of(spec: JsonValue, owner: WorkKey) -> tuple[TargetKey, ...]:
@@ -21,6 +21,14 @@ def targets_of(spec: JsonValue, owner: WorkKey) -> tuple[TargetKey, ...]:
     target = mapping_of(mapping_of(spec).get("target"))
     kind, name = text_of(target.get("kind")) or "Secret", text_of(target.get("name")) or owner.name
     return (TargetKey(kind, owner.namespace, name),)
+
+
+def identity_of(body: Mapping[str, JsonValue]) -> str:
+    """Return the identity Secret that cleans up in the service; nothing where the SecretSync only reads there."""
+    is_there = "sync" in mapping_of(body.get("status"))
+    if is_there or "destination" in mapping_of(body.get("spec")):
+        return named_identity(body)
+    return ""
 
 
 def noted_targets(status: SecretSyncStatus, namespace: str) -> tuple[TargetKey, ...]:

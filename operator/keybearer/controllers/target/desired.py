@@ -16,7 +16,6 @@ from keybearer.controllers.work import WorkKey
 from keybearer.kube.resources import CONFIG_MAPS, SECRETS, Resource
 
 __all__ = [
-    "APP_LABELS",
     "MANAGED_LABEL",
     "OWNER_LABEL",
     "TARGET_RESOURCES",
@@ -24,7 +23,7 @@ __all__ = [
     "build_target",
     "encoded_data",
     "fingerprint_of_body",
-    "owner_reference",
+    "owned_metadata",
 ]
 
 MANAGED_LABEL = "keybearer.dev/managed"
@@ -34,7 +33,7 @@ OWNER_LABEL = "keybearer.dev/owner-uid"
 
 TARGET_RESOURCES: Mapping[str, Resource] = {one.kind: one for one in (SECRETS, CONFIG_MAPS)}
 """The kinds that a target may have."""
-APP_LABELS = {"app.kubernetes.io/managed-by": "keybearer"}
+_APP_LABELS = {"app.kubernetes.io/managed-by": "keybearer"}
 """Of targets that we own; a spec may say otherwise."""
 
 
@@ -47,14 +46,15 @@ class DesiredTarget:
         body: the manifest, complete but for uid and resourceVersion; holds values.
         keys: names of its keys, sorted.
         fingerprint: over everything an owner plans; compared with what the watch shows.
-        data_fingerprint: over type and data only, and which key made it; goes into status, decides on restarts.
+        data_fingerprint: over type and data only, and which key made it; goes into status, decides on restarts. Empty
+            where restarts go by something else.
     """
 
     key: TargetKey
     body: dict[str, JsonValue] = field(repr=False)
     keys: tuple[str, ...]
     fingerprint: str
-    data_fingerprint: str
+    data_fingerprint: str = ""
 
     @property
     def data(self) -> dict[str, str]:
@@ -82,16 +82,17 @@ def build_target(
     """
     key = TargetKey(target.kind.value, owner.namespace, target.name or owner.name)
     owned = target.creation_policy is CreationPolicy.OWNER
-    metadata: dict[str, JsonValue] = {"name": key.name, "namespace": key.namespace}
-    labels = dict(target.labels)
-    labels[MANAGED_LABEL] = "true"
     if owned:
-        labels = {**APP_LABELS, **labels, OWNER_LABEL: owner_uid}
-        if target.on_delete is DeletionPolicy.DELETE:
-            metadata["ownerReferences"] = [owner_reference(owner, owner_uid)]
-    metadata["labels"] = dict(labels)
-    if target.annotations:
-        metadata["annotations"] = dict(target.annotations)
+        metadata = owned_metadata(
+            key,
+            owner,
+            owner_uid,
+            target.labels,
+            target.annotations,
+            goes_with_owner=target.on_delete is DeletionPolicy.DELETE,
+        )
+    else:
+        metadata = _metadata(key, {**target.labels, MANAGED_LABEL: "true"}, target.annotations)
     body: dict[str, JsonValue] = {"apiVersion": "v1", "kind": key.kind, "metadata": metadata}
     binary: dict[str, JsonValue] = {name: base64.b64encode(value).decode() for name, value in data.items()}
     if target.kind is TargetKind.SECRET:
@@ -113,6 +114,41 @@ def build_target(
             "data", (key.kind, target.type), encoded_data(key.kind, body)
         ),
     )
+
+
+def owned_metadata(
+    key: TargetKey,
+    owner: WorkKey,
+    owner_uid: str,
+    labels: Mapping[str, str],
+    annotations: Mapping[str, str],
+    *,
+    goes_with_owner: bool = True,
+) -> dict[str, JsonValue]:
+    """Return the metadata of an object that a custom resource owns, by which watches and owners know it.
+
+    Args:
+        key: the object.
+        owner: the custom resource.
+        owner_uid: its UID.
+        labels: others; of ours, they may replace `app.kubernetes.io/managed-by`.
+        annotations: all that there are to be.
+        goes_with_owner: whether Kubernetes deletes it together with the custom resource.
+    """
+    ours = {**_APP_LABELS, **labels, MANAGED_LABEL: "true", OWNER_LABEL: owner_uid}
+    metadata = _metadata(key, ours, annotations)
+    if goes_with_owner:
+        metadata["ownerReferences"] = [_owner_reference(owner, owner_uid)]
+    return metadata
+
+
+def _metadata(
+    key: TargetKey, labels: Mapping[str, str], annotations: Mapping[str, str]
+) -> dict[str, JsonValue]:
+    metadata: dict[str, JsonValue] = {"name": key.name, "namespace": key.namespace, "labels": dict(labels)}
+    if annotations:
+        metadata["annotations"] = dict(annotations)
+    return metadata
 
 
 def fingerprint_of_body(
@@ -158,7 +194,7 @@ def encoded_data(kind: str, body: Mapping[str, JsonValue]) -> dict[str, str]:
     return texts_of(body.get("data"))
 
 
-def owner_reference(owner: WorkKey, uid: str) -> dict[str, JsonValue]:
+def _owner_reference(owner: WorkKey, uid: str) -> dict[str, JsonValue]:
     """Return the ownerReference by which an object goes with the custom resource that wrote it."""
     return {
         "apiVersion": "keybearer.dev/v1alpha1",

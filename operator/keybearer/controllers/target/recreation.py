@@ -241,7 +241,7 @@ def _require_removable(resource: Resource, key: ObjectKey, meta: Mapping[str, Js
     if names:
         raise InvalidError(
             f"recreate {resource.kind} {key}: metadata.finalizers holds it ({names}); remove them, or choose another "
-            "target.name",
+            "name for the target",
             status=None,
             reason="Finalizers",
         )

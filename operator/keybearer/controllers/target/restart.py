@@ -75,6 +75,7 @@ class WorkloadRestarter:
             except LeaseLostError:
                 raise
             except NotFoundError:
+                self._budgets.give_back(budget, RESTARTS)
                 self._telemetry.workload_missing(seen, workload.kind, workload.name)
             except KubeError as error:
                 self._budgets.give_back(budget, RESTARTS)

@@ -60,7 +60,12 @@ def require_may_connect(access: ProjectAccess, connection: AppConnection) -> Non
             f"--to {access.project.id}",
             denial=refusal.denial,
         )
-    access.require(Action.CONNECT, Subject.APP_CONNECTIONS)
+    try:
+        access.require(Action.CONNECT, Subject.APP_CONNECTIONS)
+    except ForbiddenError as refusal:
+        raise ForbiddenError(
+            f"{refusal.message}; {_remedy(access, refusal)}", denial=refusal.denial
+        ) from None
 
 
 def require_project(connection: AppConnection, project_id: ProjectId) -> None:
@@ -168,6 +173,19 @@ def _may_connect(access: ProjectAccess, connection: AppConnection) -> bool:
     if connection.project_id is None and connection.allowed_project_ids is None:
         return organization_allows(access.principal, Action.CONNECT, Subject.APP_CONNECTIONS)
     return access.allows(Action.CONNECT, Subject.APP_CONNECTIONS)
+
+
+def _remedy(access: ProjectAccess, refusal: ForbiddenError) -> str:
+    if refusal.denial is not None and refusal.denial.inverted:
+        return (
+            "a grant denies it, which an admin of the project finds with: keybearer grants list "
+            f"--project {access.project.id} --member {access.principal.identity_id}"
+        )
+    # Who may not read a connection may not use it either.
+    return (
+        f"an admin of the project gives that right with: keybearer grants add {access.principal.identity_id} "
+        f"--project {access.project.id} --env '*' --subject app-connections --action read --action connect"
+    )
 
 
 def _is_among(text: str, patterns: Iterable[str]) -> bool:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import orjson
 import pytest
 
 from keybearer.base.certificate_terms import RequestStatus
+from keybearer.controllers.certificateprofile.status import CertificateProfileStatus
 from unit.controllers.fakes.profile_world import ProfileWorld, certificate
 
 _APPROVAL, _PENDING, _VALIDATION = (
@@ -66,3 +68,11 @@ async def test_each_step_of_a_request_is_shown(way: tuple[RequestStatus, ...], *
 
 def _shown(world: ProfileWorld) -> tuple[str, str]:
     return world.entry("front")["status"], world.ready[1]
+
+
+def test_a_status_that_names_serial_numbers_of_revocations_is_still_read() -> None:
+    revocation = {"certificateId": "c1", "serialNumber": "0a", "since": "2026-03-01T12:00:00Z"}
+
+    status = CertificateProfileStatus.model_validate_json(orjson.dumps({"revocations": [revocation]}))
+
+    assert [one.certificate_id for one in status.revocations] == ["c1"]

@@ -205,13 +205,15 @@ class FakeGateway(Gateway):
             if kind == resource.kind and namespace in (None, key.namespace) and selected:
                 yield copy.deepcopy(body)
 
-    async def identities(self, resource: Resource, namespace: str | None = None) -> Listed:
-        self._begin("list", resource)
-        found = {
-            key: Identity(body["metadata"]["uid"], body["metadata"]["resourceVersion"])
-            for (kind, key), body in self.objects.items()
-            if kind == resource.kind and namespace in (None, key.namespace)
-        }
+    async def identities(
+        self, resource: Resource, namespace: str | None = None, *, label_selector: str = ""
+    ) -> Listed:
+        found: dict[ObjectKey, Identity] = {}
+        async for body in self.list(resource, namespace, label_selector=label_selector):
+            meta = body["metadata"]
+            assert isinstance(meta, dict)
+            key = ObjectKey(str(meta["namespace"]), str(meta["name"]))
+            found[key] = Identity(str(meta["uid"]), str(meta["resourceVersion"]))
         return Listed(str(next(self._versions)), found)
 
     def restore(self) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from keybearer.base.backoff import Backoff
 from keybearer.controllers.intake import EventIntake
+from keybearer.controllers.objects import KindReading
 from keybearer.controllers.queue import WorkQueue
 from keybearer.controllers.secretsync.targets import targets_of
 from keybearer.controllers.target.rivals import Rivals
@@ -42,7 +43,7 @@ class _Table:
             world.objects,
             world.observed,
             FINGERPRINTER,
-            {"SecretSync": targets_of},
+            {"SecretSync": KindReading(targets_of)},
             lambda _: None,
         )
         self.intake.on_managed = world.references.noticed

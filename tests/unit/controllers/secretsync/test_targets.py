@@ -6,7 +6,7 @@ import pytest
 
 from keybearer.controllers.objects import TargetKey
 from keybearer.controllers.secretsync.status import SecretSyncStatus
-from keybearer.controllers.secretsync.targets import noted_targets, targets_of
+from keybearer.controllers.secretsync.targets import identity_of, noted_targets, targets_of
 from unit.controllers.fakes.targets import SYNC, Field
 
 _WEB = TargetKey("Secret", "team-a", "web")
@@ -50,3 +50,17 @@ def test_a_status_names_what_was_written_and_what_was_to_replace_it() -> None:
 
     assert noted_targets(status, "team-a") == (_WEB, TargetKey("ConfigMap", "team-a", "db"))
     assert noted_targets(SecretSyncStatus(), "team-a") == ()
+
+
+@pytest.mark.parametrize(
+    ("half", "name"),
+    [
+        pytest.param({}, "", id="it only reads there"),
+        pytest.param({"spec": {"destination": "codehost"}}, "login", id="it has a sync made"),
+        pytest.param({"status": {"sync": {"id": "s1"}}}, "login", id="it had one made"),
+    ],
+)
+def test_the_identity_cleans_up_where_something_was_made_in_the_service(half: Field, name: str) -> None:
+    spec = {"identityRef": {"name": "login"}, **half.get("spec", {})}
+
+    assert identity_of({**half, "spec": spec}) == name

@@ -140,3 +140,19 @@ async def test_one_that_could_not_be_patched_is_tried_again_at_once(gateway: Fak
     await restarter.restart_for(_SEEN, [workload("Deployment", "api")], "first")
 
     assert mark(gateway, "Deployment", "api") == "first"
+
+
+async def test_a_workload_that_does_not_exist_uses_no_budget(gateway: FakeGateway) -> None:
+    telemetry = _Telemetry()
+    restarter = WorkloadRestarter(gateway, cast("Telemetry", telemetry), EffectBudgets(HandClock()))
+    slip = workload("Deployment", "apii")
+
+    await restarter.restart_for(_SEEN, [slip], "first")
+    await restarter.restart_for(_SEEN, [slip], "second")
+    gateway.put({"kind": "Deployment", "metadata": {"namespace": "team-a", "name": "apii"}, "spec": {}})
+    await restarter.restart_for(_SEEN, [slip], "third")
+
+    assert telemetry.missing == [("Deployment", "apii")] * 2
+    body = gateway.find("Deployment", "apii")
+    assert body is not None
+    assert body["spec"]["template"]["metadata"]["annotations"] == {RESTART_ANNOTATION: "third"}

@@ -64,6 +64,20 @@ async def test_a_member_owns_no_sync_over_a_connection_that_names_no_projects(
         await scene.succeeded(theirs)
 
 
+async def test_an_owner_without_the_right_is_told_the_command_that_gives_it(
+    scene: SyncScene, project: Project
+) -> None:
+    viewer = await scene.member(project, ProjectRole.VIEWER)
+    await scene.put(project, A="cnry-1")
+    async with scene.running():
+        message = await scene.failed(await scene.sync(project, owner=viewer))
+        assert "You are not allowed to connect on app-connections; an admin of the project" in message
+        assert (
+            f"keybearer grants add {viewer} --project {project.id} --env '*' --subject app-connections "
+            "--action read --action connect"
+        ) in message
+
+
 async def test_a_sync_stops_when_its_owner_may_no_longer_connect(scene: SyncScene, project: Project) -> None:
     remote, owner = scene.remotes["one"], await scene.member(project)
     await scene.put(project, A="cnry-1")
@@ -89,7 +103,9 @@ async def test_a_sync_stops_when_its_owner_may_no_longer_connect(scene: SyncScen
                 )
             )
         await scene.put(project, A="cnry-2")
-        assert "with the rights of its owner, member" in await scene.failed(sync_id)
+        message = await scene.failed(sync_id)
+        assert "with the rights of its owner, member" in message
+        assert f"keybearer grants list --project {project.id} --member {owner}" in message
         assert remote.content == {"A": "cnry-1"}
 
 
