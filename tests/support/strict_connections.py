@@ -15,6 +15,7 @@ from support.strict_kinds import Id, Instant, Shape, Slug, Uuid, Version, listed
 __all__ = [
     "ALLOWED_USE",
     "AVAILABLE_CONNECTIONS",
+    "CHANGED_ALLOWED_USE",
     "CONNECTIONS",
     "CONNECTION_OPTIONS",
     "CONNECTION_USAGE",
@@ -103,6 +104,12 @@ CONNECTION_USAGE = only(
         )
     ),
 )
-ALLOWED_USE = only(
-    "allowedUse", shape("allowed use", {"projectIds": list[Uuid] | None, "places": list[Id] | None})
+_ALLOWED_USE = shape("allowed use", {"projectIds": list[Uuid] | None, "places": list[Id] | None})
+ALLOWED_USE = only("allowedUse", _ALLOWED_USE)
+CHANGED_ALLOWED_USE = shape(
+    "changed allowed use",
+    {
+        "allowedUse": _ALLOWED_USE,
+        "stoppingSyncs": listed(shape("stopping sync", {"id": Uuid, "name": Id, "projectId": Uuid})),
+    },
 )

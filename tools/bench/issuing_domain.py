@@ -13,6 +13,7 @@ from typing import Generic, TypeVar
 from keybearer.base.certificate_terms import KeyAlgorithm, KeyUsage
 from keybearer.base.clock import Clock
 from keybearer.base.ids import IdentityId, OrganizationId, ProjectId, new_uuid
+from keybearer.domain.audit_trail import AuditTrail
 from keybearer.domain.authorization import OrganizationRole, Principal
 from keybearer.domain.certificates.approval import Approvals
 from keybearer.domain.certificates.deciding import Deciding, NewCertificate
@@ -57,6 +58,7 @@ class IssuingDomain(Generic[ClockT]):
     issuance: Issuance
     renewal: Renewal
     approvals: Approvals
+    audit: AuditTrail
 
     async def issue(self, days: int = 30) -> IssuedCertificate:
         """Issue a certificate with a key of the service."""
@@ -116,6 +118,7 @@ async def issuing_domain(directory: Path, time: ClockT) -> AsyncIterator[Issuing
     signing = Signing(work)
     deciding = Deciding(signing, work, time)
     issuance = Issuance(database, deciding, signing, time)
+    audit = AuditTrail(database, time)
     yield IssuingDomain(
         time,
         database,
@@ -124,8 +127,9 @@ async def issuing_domain(directory: Path, time: ClockT) -> AsyncIterator[Issuing
         profile_id,
         policy,
         issuance,
-        Renewal(database, deciding, issuance, work, time),
+        Renewal(database, deciding, issuance, work, audit, time),
         Approvals(database, Finishing(deciding, signing, time), time),
+        audit,
     )
     await database.close()
 

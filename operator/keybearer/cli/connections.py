@@ -11,6 +11,7 @@ import typer
 from keybearer.cli.connecting import connected, project_id_of
 from keybearer.cli.failures import CommandError, ExitStatus
 from keybearer.cli.output import Output, OutputFormat, Yes, print_done, print_found, require_confirmed
+from keybearer.cli.sync_owners import announce_stopping
 from keybearer.cli.wire_fields import credentials_of, rows_of
 
 if TYPE_CHECKING:
@@ -253,7 +254,8 @@ def allow_use(
     """Say which projects may use a connection, and for which places.
 
     The first --to limits a connection of the organization to that project, and the first --place to that place.
-    Syncs that are no longer allowed stop at their next run. Quote patterns, or the shell reads them.
+    Syncs that are no longer allowed stop at their next run; those that you may see are named. Quote patterns, or the
+    shell reads them.
     """
     if any_project and (to or not_to):
         raise CommandError("--any-project excludes --to and --not-to", ExitStatus.USAGE)
@@ -280,6 +282,7 @@ def allow_use(
     print_found(
         output, changed, ("FIELD", "CONTENT"), _allowed_rows(changed, of_organization=found.project is None)
     )
+    announce_stopping(changed.stopping_syncs)
 
 
 @connections.command("delete")

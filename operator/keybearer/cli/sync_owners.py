@@ -14,9 +14,17 @@ from keybearer.cli.output import Output, OutputFormat, note, print_done, print_f
 from keybearer.cli.sync_finding import Which, named_sync
 
 if TYPE_CHECKING:
-    from keybearer.client import Keybearer, SecretSync
+    from keybearer.client import Keybearer, SecretSync, StoppingSync
 
-__all__ = ["Heir", "announce_syncs", "hand_over", "show_owner", "syncs_of", "transfer_sync"]
+__all__ = [
+    "Heir",
+    "announce_stopping",
+    "announce_syncs",
+    "hand_over",
+    "show_owner",
+    "syncs_of",
+    "transfer_sync",
+]
 
 _NAMED_MAX = 20
 """How many syncs are named; the list of them all is `keybearer syncs list`."""
@@ -90,20 +98,32 @@ def syncs_of(client: Keybearer, owner_id: str, *, project_id: str | None = None)
         return []
 
 
+def _named(syncs: Sequence[SecretSync | StoppingSync]) -> str:
+    """Return the names of syncs with their projects; of many, the first and how many more there are."""
+    names = ", ".join(f"{one.name} (project {one.project_id})" for one in syncs[:_NAMED_MAX])
+    return f"{names} and {len(syncs) - _NAMED_MAX} more" if len(syncs) > _NAMED_MAX else names
+
+
 def announce_syncs(owned: Sequence[SecretSync], who: str, heir: str | None) -> None:
     """Say on stderr which syncs stop, or go to the heir."""
     if not owned:
         return
-    names = ", ".join(f"{one.name} (project {one.project_id})" for one in owned[:_NAMED_MAX])
-    more = f" and {len(owned) - _NAMED_MAX} more" if len(owned) > _NAMED_MAX else ""
+    names = _named(owned)
     syncs = f"{len(owned)} {'sync' if len(owned) == 1 else 'syncs'}"
     if heir is None:
         note(
-            f"{who} owns {syncs}, which will stop: {names}{more}. What was pushed stays. "
+            f"{who} owns {syncs}, which will stop: {names}. What was pushed stays. "
             "--transfer-syncs-to WHO gives them another owner first."
         )
     else:
-        note(f"{who} owns {syncs}, which {heir} will own: {names}{more}.")
+        note(f"{who} owns {syncs}, which {heir} will own: {names}.")
+
+
+def announce_stopping(syncs: Sequence[StoppingSync]) -> None:
+    """Say on stderr which syncs stop by what was changed."""
+    if syncs:
+        counted = "1 sync stops at its" if len(syncs) == 1 else f"{len(syncs)} syncs stop at their"
+        note(f"{counted} next run: {_named(syncs)}. What was pushed stays.")
 
 
 def hand_over(

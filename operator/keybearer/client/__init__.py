@@ -130,6 +130,7 @@ __all__ = [
     "SecretType",
     "ServerFailure",
     "ServiceError",
+    "StoppingSync",
     "StreamEnded",
     "Subscriber",
     "SubscriberBundle",
@@ -188,6 +189,7 @@ _HOMES = {
         "ConnectionRotation",
         "RotationTerms",
         "RotationTime",
+        "StoppingSync",
     ),
     "keybearer.client.certificate_requests": (
         "CancelledCertificateRequest",

@@ -81,6 +81,7 @@ from keybearer.client.connections import ConnectionProject as ConnectionProject
 from keybearer.client.connections import ConnectionRotation as ConnectionRotation
 from keybearer.client.connections import RotationTerms as RotationTerms
 from keybearer.client.connections import RotationTime as RotationTime
+from keybearer.client.connections import StoppingSync as StoppingSync
 from keybearer.client.credentials import KubernetesAuth as KubernetesAuth
 from keybearer.client.credentials import LdapAuth as LdapAuth
 from keybearer.client.credentials import SuppliedToken as SuppliedToken
@@ -252,6 +253,7 @@ __all__ = [
     "SecretType",
     "ServerFailure",
     "ServiceError",
+    "StoppingSync",
     "StreamEnded",
     "Subscriber",
     "SubscriberBundle",

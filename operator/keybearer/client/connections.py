@@ -21,6 +21,7 @@ __all__ = [
     "ConnectionRotation",
     "RotationTerms",
     "RotationTime",
+    "StoppingSync",
     "UsedBy",
     "UsingSync",
 ]
@@ -157,13 +158,25 @@ class AppConnectionUse:
 
 @from_wire
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StoppingSync:
+    """A sync that its connection no longer lets run."""
+
+    id: str
+    name: Text = ""
+    project_id: Text = ""
+
+
+@from_wire
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AllowedUse:
     """Which projects may use a connection, and for which places.
 
     Attributes:
         project_ids: None: every project, but only by admins of the organization; or the connection is of a project.
         places: patterns; None: every place.
+        stopping_syncs: after a change, the syncs that stop by it, as far as whoever asked may see them.
     """
 
     project_ids: tuple[str, ...] | None = None
     places: tuple[str, ...] | None = None
+    stopping_syncs: tuple[StoppingSync, ...] = ()

@@ -94,6 +94,7 @@ class EventType(StrEnum):
     REQUEST_CERTIFICATE = "request-certificate"
     ISSUE_CERTIFICATE = "issue-certificate"
     RENEW_CERTIFICATE = "renew-certificate"
+    REFUSE_CERTIFICATE_RENEWAL = "refuse-certificate-renewal"
     FAIL_CERTIFICATE_REQUEST = "fail-certificate-request"
     CANCEL_CERTIFICATE_REQUEST = "cancel-certificate-request"
     GET_CERTIFICATE_PRIVATE_KEY = "get-certificate-private-key"
@@ -143,6 +144,7 @@ class EventType(StrEnum):
     IMPORT_SECRETS = "secret-sync-import-secrets"
     REMOVE_SECRETS = "secret-sync-remove-secrets"
     LOGIN_FAILED = "login-failed"
+    INVITATION_REFUSED = "invitation-refused"
     ACCESS_DENIED = "access-denied"
     EVENTS_OMITTED = "audit-events-omitted"
 

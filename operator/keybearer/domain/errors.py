@@ -16,7 +16,9 @@ __all__ = [
     "LimitReachedError",
     "NotFoundError",
     "SchemaViolationError",
+    "TooManyUnknownEmailsError",
     "UnauthenticatedError",
+    "UnknownEmailsError",
 ]
 
 
@@ -31,11 +33,23 @@ class DomainError(KeybearerError):
 
 
 class UnauthenticatedError(DomainError):
-    """Who asks is unknown, or no longer known; `attempted` is the identity that was tried to log in as."""
+    """Who asks is unknown, or no longer known.
 
-    def __init__(self, message: str, *, name: str | None = None, attempted: str | None = None) -> None:
+    `attempted` is the identity that was tried to log in as; a login makes sense again after `retry_after`, where that
+    is known.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        name: str | None = None,
+        attempted: str | None = None,
+        retry_after: timedelta | None = None,
+    ) -> None:
         super().__init__(message, name=name)
         self.attempted = attempted
+        self.retry_after = retry_after
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +83,15 @@ class NotFoundError(DomainError):
     """What was named doesn't exist."""
 
 
+class UnknownEmailsError(NotFoundError):
+    """Somebody invited emails, so many, to the project, and no user has one of them."""
+
+    def __init__(self, message: str, *, project_id: str, emails: int) -> None:
+        super().__init__(message)
+        self.project_id = project_id
+        self.emails = emails
+
+
 class InvalidError(DomainError):
     """A rule of the service forbids it, a name that is taken for example."""
 
@@ -79,6 +102,15 @@ class LimitReachedError(DomainError):
     def __init__(self, message: str, *, retry_after: timedelta | None = None) -> None:
         super().__init__(message)
         self.retry_after = retry_after
+
+
+class TooManyUnknownEmailsError(LimitReachedError):
+    """Somebody invited emails, so many, to the project, who had named too many before that no user has."""
+
+    def __init__(self, message: str, *, retry_after: timedelta, project_id: str, emails: int) -> None:
+        super().__init__(message, retry_after=retry_after)
+        self.project_id = project_id
+        self.emails = emails
 
 
 class SchemaViolationError(DomainError):

@@ -139,6 +139,7 @@ class EventStream:
                 if self._doubted or now >= checked_at + _RECHECK_EVERY.total_seconds():
                     checked_at = now
                     await self._check()
+                    continue  # what came meanwhile may be in doubt as well
                 if self._ended is not None:
                     yield self._ended
                     return

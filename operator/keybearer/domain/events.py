@@ -105,6 +105,8 @@ class Events:
         if sum(other.access.principal.identity_id == identity_id for other in present) >= EVENT_STREAMS_MAX:
             raise LimitReachedError(f"Too many active connections for project {project_id}")
         self._streams[project_id].add(stream)
+        # From now on it hears of lost rights; one may have been lost since it was permitted.
+        stream.doubt()
         if self._is_closed:
             stream.end(_CLOSING)
         try:

@@ -10,6 +10,7 @@ from keybearer.domain.access import ProjectAccess
 from keybearer.domain.authorization import Action, Subject, Where
 from keybearer.domain.errors import InvalidError
 from keybearer.domain.paths import ROOT
+from keybearer.domain.secrets.carried import require_readable_folders
 from keybearer.domain.secrets.stored_references import follow_folders
 from keybearer.store.records import Folder
 from keybearer.store.revisions import ChangeKind, ListChange
@@ -22,6 +23,7 @@ __all__ = [
     "require_moving",
     "require_moving_away",
     "require_moving_contents",
+    "require_moving_to_expected",
     "require_room",
 ]
 
@@ -72,6 +74,24 @@ def require_moving_away(access: ProjectAccess, old: Where, carried: Sequence[Sub
     permissions = access.permissions
     permissions.require_all_beneath([Action.READ, Action.READ_VALUE], [Subject.SECRETS], old)
     permissions.require_all_beneath([Action.EDIT, Action.DELETE], carried, old)
+
+
+async def require_moving_to_expected(
+    unit: UnitOfWork, access: ProjectAccess, environment: EnvironmentSlug, old: Folder, path: FolderPath
+) -> None:
+    """Let pass a new path, unless texts or imports name it, or one beneath, and the folder leads to what is denied.
+
+    They wait for what comes there: whoever brings it decides what they lead to.
+
+    Raises:
+        ForbiddenError: the principal may not read all that the folder leads to.
+    """
+    folders = [old, *await unit.folders.descendants(old)]
+    places = [(environment, FolderPath(path + folder.path[len(old.path) :])) for folder in folders]
+    if await unit.imports.importers(access.project.id, places) or await unit.references.are_named(
+        access.project, places
+    ):
+        await require_readable_folders(unit, access, folders)
 
 
 async def require_room(unit: UnitOfWork, folder: Folder, path: FolderPath) -> None:

@@ -12,7 +12,13 @@ from keybearer.domain.access import ProjectAccess, ProjectRef, open_project
 from keybearer.domain.audit import EventType, audited
 from keybearer.domain.authorization import Action, Principal, Subject, Where
 from keybearer.domain.errors import InvalidError, NotFoundError
-from keybearer.domain.folder_moves import follow_rename, require_movable, require_moving, require_room
+from keybearer.domain.folder_moves import (
+    follow_rename,
+    require_movable,
+    require_moving,
+    require_moving_to_expected,
+    require_room,
+)
 from keybearer.domain.paths import ROOT, ancestors, folder_name_of, normalize_path, parent_of
 from keybearer.store.audit import AuditDetail, AuditEvent
 from keybearer.store.database import Database
@@ -218,6 +224,7 @@ class Folders:
             updated_at=self._clock.now(),
         )
         if path != old.path:
+            await require_moving_to_expected(unit, access, environment.slug, old, path)
             await follow_rename(unit, access, environment.slug, old, new)
         await unit.folders.rename(access.project.id, old, new)
         view = FolderView(new, environment)

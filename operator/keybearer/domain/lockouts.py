@@ -6,6 +6,7 @@ invites are counted the same way, by who invites them.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -15,7 +16,7 @@ from keybearer.domain.server_keys import ServerKeys
 from keybearer.domain.universal_auth import UniversalAuthTerms, credential_digest
 from keybearer.store.unit import UnitOfWork
 
-__all__ = ["DEFAULT_LOCKOUT", "Counter", "Lockouts"]
+__all__ = ["DEFAULT_LOCKOUT", "Counter", "Lockouts", "in_minutes"]
 
 
 DEFAULT_LOCKOUT: LockoutTerms = UniversalAuthTerms()
@@ -28,6 +29,12 @@ class Counter:
 
     digest: bytes = field(repr=False)
     account: bytes = field(repr=False)
+
+
+def in_minutes(left: timedelta) -> str:
+    """Return how long to wait, in words: in whole minutes, never less than it takes."""
+    minutes = math.ceil(left / timedelta(minutes=1))
+    return f"{minutes} minute{'' if minutes == 1 else 's'}"
 
 
 class Lockouts:
@@ -45,7 +52,15 @@ class Lockouts:
 
     async def is_locked(self, unit: UnitOfWork, counter: Counter, terms: LockoutTerms, now: datetime) -> bool:
         """Return whether the account is locked for the address at present."""
-        return terms.lockout_enabled and is_locked(terms, await unit.failed_logins.find(counter.digest), now)
+        return await self.locked_for(unit, counter, terms, now) > timedelta()
+
+    async def locked_for(
+        self, unit: UnitOfWork, counter: Counter, terms: LockoutTerms, now: datetime
+    ) -> timedelta:
+        """Return how much longer the account is locked for the address, zero if it isn't."""
+        if not terms.lockout_enabled:
+            return timedelta()
+        return locked_for(terms, await unit.failed_logins.find(counter.digest), now)
 
     async def claim(
         self, unit: UnitOfWork, counter: Counter, terms: LockoutTerms, now: datetime

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from keybearer.base.clock import Clock
-from keybearer.base.ids import new_uuid
+from keybearer.base.ids import ProjectId, new_uuid
 from keybearer.domain.access import ProjectAccess, ProjectRef, open_project
 from keybearer.domain.audit import EventType, audited
 from keybearer.domain.authorization import Action, Principal, Subject, organization_allows
-from keybearer.domain.errors import DomainError, LimitReachedError, NotFoundError
-from keybearer.domain.lockouts import DEFAULT_LOCKOUT, Lockouts
+from keybearer.domain.errors import (
+    DomainError,
+    NotFoundError,
+    TooManyUnknownEmailsError,
+    UnknownEmailsError,
+)
+from keybearer.domain.lockouts import DEFAULT_LOCKOUT, Lockouts, in_minutes
 from keybearer.store.database import Database
 from keybearer.store.records import Membership, User
 from keybearer.store.unit import UnitOfWork
@@ -44,16 +47,17 @@ class UserMemberships:
         """Give users of the organization these roles in the project, in place of what they had.
 
         Raises:
-            NotFoundError: no such project, or no user with one of the emails; nothing happened then.
+            NotFoundError: no such project.
+            UnknownEmailsError: no user has one of the emails; nothing happened then.
             ForbiddenError: the principal may not decide about members, or not give these roles.
-            LimitReachedError: the principal named too many emails that no user has.
+            TooManyUnknownEmailsError: the principal named too many emails that no user has.
         """
         async with self._database.writing() as unit:
             access = await open_project(unit, principal, ref)
             access.require(Action.CREATE, Subject.MEMBERS)
             # Before anything is said of emails: this refusal is not counted.
             access.require_may_give_roles(roles)
-            invited = await self._invited(unit, principal, emails)
+            invited = await self._invited(unit, access, emails)
             if not isinstance(invited, DomainError):
                 await unit.move_project(access.project.id)
                 return [await self._put(unit, access, user, roles) for user in invited]
@@ -129,7 +133,8 @@ class UserMemberships:
             access = await open_project(unit, principal, ref)
             access.require(Action.DELETE, Subject.MEMBERS)
             members = {member.user.email: member for member in await _members(unit, access)}
-            _require_all(emails, members.keys(), "No member of the project")
+            if missing := sorted(set(emails) - members.keys()):
+                raise NotFoundError(f"No member of the project has the email or username '{missing[0]}'")
             await unit.move_project(access.project.id)
             removed = [members[email] for email in dict.fromkeys(emails)]
             for member in removed:
@@ -137,7 +142,7 @@ class UserMemberships:
             return removed
 
     async def _invited(
-        self, unit: UnitOfWork, principal: Principal, emails: Sequence[str]
+        self, unit: UnitOfWork, access: ProjectAccess, emails: Sequence[str]
     ) -> Sequence[User] | DomainError:
         """Return who has these emails, or the refusal: returned, not raised, since its count must be committed.
 
@@ -145,20 +150,25 @@ class UserMemberships:
         they ask in between, so that they can't try out emails. Of several emails it doesn't say which is unknown: the
         others would be known to have users.
         """
+        principal, project_id = access.principal, access.project.id
         if organization_allows(principal, Action.READ, Subject.MEMBERS):
-            return await _named(unit, principal, emails)
+            return await _named(unit, access, emails)
         now = self._clock.now()
         counter = self._lockouts.counter("unknown emails", principal.identity_id, None)
         locked_for = await self._lockouts.claim(unit, counter, DEFAULT_LOCKOUT, now)
         if locked_for:
-            return _too_many_unknown_emails(locked_for)
+            return _too_many_unknown_emails(locked_for, project_id, emails)
         try:
-            return await _named(unit, principal, emails)
-        except NotFoundError as unknown:
+            return await _named(unit, access, emails)
+        except UnknownEmailsError as unknown:
             await self._lockouts.count(unit, counter, DEFAULT_LOCKOUT, now)
             if len(set(emails)) == 1:
                 return unknown
-            return NotFoundError("No user of the organization has one of these emails or usernames")
+            return UnknownEmailsError(
+                "No user of the organization has one of these emails or usernames",
+                project_id=project_id,
+                emails=unknown.emails,
+            )
 
     async def _put(
         self, unit: UnitOfWork, access: ProjectAccess, user: User, roles: tuple[str, ...]
@@ -196,27 +206,29 @@ class UserMemberships:
         )
 
 
-async def _named(unit: UnitOfWork, principal: Principal, emails: Sequence[str]) -> list[User]:
-    found = await unit.users.of_organization(principal.organization_id, emails=emails)
+async def _named(unit: UnitOfWork, access: ProjectAccess, emails: Sequence[str]) -> list[User]:
+    found = await unit.users.of_organization(access.project.organization_id, emails=emails)
     users = {user.email: user for user, _ in found}
-    _require_all(emails, users.keys(), "No user of the organization")
+    if missing := sorted(set(emails) - users.keys()):
+        raise UnknownEmailsError(
+            f"No user of the organization has the email or username '{missing[0]}'",
+            project_id=access.project.id,
+            emails=len(set(emails)),
+        )
     # In one order for all writers, so that two that lock users' rows can't deadlock.
     return [users[email] for email in sorted(users)]
 
 
-def _require_all(emails: Sequence[str], known: AbstractSet[str], nobody: str) -> None:
-    missing = sorted(set(emails) - known)
-    if missing:
-        raise NotFoundError(f"{nobody} has the email or username '{missing[0]}'")
-
-
-def _too_many_unknown_emails(locked_for: timedelta) -> LimitReachedError:
-    minutes = math.ceil(locked_for / timedelta(minutes=1))
-    return LimitReachedError(
+def _too_many_unknown_emails(
+    locked_for: timedelta, project_id: ProjectId, emails: Sequence[str]
+) -> TooManyUnknownEmailsError:
+    return TooManyUnknownEmailsError(
         "Too many invitations of emails that no user of the organization has; "
-        f"try again in {minutes} minute{'' if minutes == 1 else 's'}. "
+        f"try again in {in_minutes(locked_for)}. "
         "An admin of the organization can list its users and invite them at any time",
         retry_after=locked_for,
+        project_id=project_id,
+        emails=len(set(emails)),
     )
 
 

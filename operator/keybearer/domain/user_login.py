@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
 
 from keybearer.base.clock import Clock
 from keybearer.domain.addresses import EVERY_ADDRESS
@@ -10,7 +11,7 @@ from keybearer.domain.audit import EventType, audited
 from keybearer.domain.authorization import ActorKind, Principal
 from keybearer.domain.errors import ForbiddenError, NotFoundError, UnauthenticatedError
 from keybearer.domain.issuing import IssuedToken, TokenGrant, issue_token
-from keybearer.domain.lockouts import DEFAULT_LOCKOUT, Counter, Lockouts
+from keybearer.domain.lockouts import DEFAULT_LOCKOUT, Counter, Lockouts, in_minutes
 from keybearer.domain.login_terms import login_actor
 from keybearer.domain.passwords import Passwords
 from keybearer.domain.server_keys import ServerKeys
@@ -23,7 +24,6 @@ __all__ = ["PasswordAttempt", "PasswordGate", "UserLogins", "require_user"]
 _TOKEN_SECONDS = 10 * 24 * 3600
 """A person's session; published clients don't renew it, they ask for the password again."""
 _INVALID = "Invalid credentials"
-_LOCKED = "Too many failed logins under this email; try again in five minutes"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +53,10 @@ class PasswordGate:
         """
         counter = self._lockouts.counter("user", email, address)
         async with self._database.reading() as unit:
-            is_locked = await self._lockouts.is_locked(unit, counter, DEFAULT_LOCKOUT, self._clock.now())
+            locked_for = await self._lockouts.locked_for(unit, counter, DEFAULT_LOCKOUT, self._clock.now())
             user = await unit.users.by_email(email)
-        if is_locked:
-            raise _refusal(_LOCKED, user)
+        if locked_for:
+            raise _locked(locked_for, user)
         matches = await self._passwords.matches(None if user is None else user.password_hash, password)
         return PasswordAttempt(email, counter, user if matches else None)
 
@@ -66,10 +66,10 @@ class PasswordGate:
         locked_for = await self._lockouts.claim(unit, attempt.counter, DEFAULT_LOCKOUT, now)
         present = await unit.users.by_email(attempt.email, for_change=True)
         if locked_for:
-            return _refusal(_LOCKED, present)
+            return _locked(locked_for, present)
         if attempt.user is None or present is None or present.password_hash != attempt.user.password_hash:
             await self._lockouts.count(unit, attempt.counter, DEFAULT_LOCKOUT, now)
-            return _refusal(_INVALID, present)
+            return UnauthenticatedError(_INVALID, attempted=_attempted(present))
         await self._lockouts.forget(unit, attempt.counter)
         return present
 
@@ -149,5 +149,13 @@ def require_user(principal: Principal) -> None:
         raise ForbiddenError("Only users can do this; log in with email and password", name="ForbiddenError")
 
 
-def _refusal(message: str, user: User | None) -> UnauthenticatedError:
-    return UnauthenticatedError(message, attempted=None if user is None else user.identity_id)
+def _locked(left: timedelta, user: User | None) -> UnauthenticatedError:
+    return UnauthenticatedError(
+        f"Too many failed logins under this email; try again in {in_minutes(left)}",
+        attempted=_attempted(user),
+        retry_after=left,
+    )
+
+
+def _attempted(user: User | None) -> str | None:
+    return None if user is None else user.identity_id

@@ -205,7 +205,7 @@ class Users:
                     )
                 )
                 return
-        raise _not_accepted(admitted)
+        raise _not_accepted(admitted) from admitted
 
     async def delete(self, principal: Principal, user_id: str) -> UserView:
         """Remove a user with sessions, memberships and personal secrets, and return what it was.

@@ -15,6 +15,7 @@ from keybearer.base.addresses import as_ipv4
 from keybearer.base.certificate_terms import NameType
 from keybearer.base.globs import matches_glob
 from keybearer.pki.common_names import is_host
+from keybearer.pki.denied_forms import denied_forms, patterns_of_denial
 from keybearer.pki.uris import canonical_uri, canonical_uri_pattern
 
 __all__ = [
@@ -102,21 +103,24 @@ def denial_matcher(kind: NameType | None, patterns: Iterable[str]) -> Matcher:
 
     A wildcard is denied where a host is that it stands for: who reads a certificate takes `*.example.com` for each.
     """
-    folded = tuple((one if kind is None else _canonical_denial(kind, one)).lower() for one in patterns)
+    folded = tuple(
+        form.lower() for one in patterns for form in patterns_of_denial(kind, _canonical_denial(kind, one))
+    )
 
     def denies(value: str) -> bool:
-        value = value.lower()
         return any(
-            matches_glob(pattern, value)
-            or (value.startswith(WILDCARD) and _meets_host_under(pattern, value.removeprefix("*")))
+            matches_glob(pattern, form)
+            or (form.startswith(WILDCARD) and _meets_host_under(pattern, form.removeprefix("*")))
+            for form in map(str.lower, denied_forms(kind, value))
             for pattern in folded
         )
 
     return denies
 
 
-def _canonical_denial(kind: NameType, pattern: str) -> str:
-    return "".join(canonical_uri_pattern(pattern)) if kind is NameType.URI else canonical(kind, pattern)
+def _canonical_denial(kind: NameType | None, pattern: str) -> str:
+    # A pattern of URIs is no URI: `?` is a wildcard in it.
+    return pattern if kind in (None, NameType.URI) else canonical(kind, pattern.strip())
 
 
 def _meets_host_under(pattern: str, domain: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from keybearer.destinations.app import App
+from keybearer.domain.connections.allowing import ChangedUse
 from keybearer.domain.connections.lookup import AppConnectionView
 from keybearer.domain.connections.service import ProjectUse
 from keybearer.store.app_connections import AppConnection
@@ -12,7 +13,14 @@ from keybearer.store.records import Project
 from keybearer.wire.base import write_instant
 from keybearer.wire.vocabulary import Vocabulary
 
-__all__ = ["allowed_use_json", "available_connection_json", "connection_json", "option_json", "usage_json"]
+__all__ = [
+    "allowed_use_json",
+    "available_connection_json",
+    "changed_use_json",
+    "connection_json",
+    "option_json",
+    "usage_json",
+]
 
 Json = dict[str, object]
 
@@ -57,6 +65,12 @@ def allowed_use_json(connection: AppConnection) -> Json:
         "projectIds": None if projects is None else list(projects),
         "places": None if places is None else list(places),
     }
+
+
+def changed_use_json(changed: ChangedUse) -> Json:
+    """Return the use that a connection allows now, and the syncs that stop by the change."""
+    stopping = [{"id": one.id, "name": one.name, "projectId": one.project_id} for one in changed.stopping]
+    return {"allowedUse": allowed_use_json(changed.connection), "stoppingSyncs": stopping}
 
 
 def option_json(app: App) -> Json:

@@ -270,7 +270,7 @@ def build_context(
         certificate_requests=CertificateRequests(database, audit, clock),
         approval_policies=ApprovalPolicies(database, clock),
         approvals=Approvals(database, finishing, clock),
-        certificate_renewal=Renewal(database, deciding, issuance, key_work, clock),
+        certificate_renewal=Renewal(database, deciding, issuance, key_work, audit, clock),
         certificate_lifecycle=CertificateLifecycle(database, AcmeRevocation(database, acme), clock),
         pki_subscribers=PkiSubscribers(database, clock),
         subscriber_issuance=SubscriberIssuance(database, signing, key_work, audit, clock),

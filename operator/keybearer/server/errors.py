@@ -104,7 +104,7 @@ async def _refused(request: Request, error: Exception) -> Response:
     if isinstance(error, SchemaViolationError):
         message = [ValidationIssue(code="custom", path=[error.field], message=str(error))]
     name = error.name if isinstance(error, DomainError) else None
-    wait = error.retry_after if isinstance(error, LimitReachedError) else None
+    wait = error.retry_after if isinstance(error, (LimitReachedError, UnauthenticatedError)) else None
     return _answer(request, row.status, name or row.word, message, _details(error), wait)
 
 

@@ -1,4 +1,4 @@
-"""What the audit log learns of refusals: who may not, and logins that failed.
+"""What the audit log learns of refusals: who may not, logins that failed, and invitations of unknown emails.
 
 Requests without a token, or with a bad one, are nobody's: they stand in the service's own log alone.
 """
@@ -9,7 +9,14 @@ from starlette.requests import Request
 
 from keybearer.base.ids import ProjectId
 from keybearer.domain.audit import EventType, audited
-from keybearer.domain.errors import ForbiddenError, UnauthenticatedError
+from keybearer.domain.authorization import Principal
+from keybearer.domain.errors import (
+    ForbiddenError,
+    InvalidError,
+    TooManyUnknownEmailsError,
+    UnauthenticatedError,
+    UnknownEmailsError,
+)
 from keybearer.server.auth import known_principal_of
 from keybearer.server.context import context_of
 from keybearer.store.audit import AuditActor, AuditDetail, AuditEvent
@@ -18,6 +25,7 @@ __all__ = ["record_refusal"]
 
 _UNKNOWN = AuditActor("unknown", None, "", None)
 _LOGIN = "/login"
+_USER = "user"
 
 
 def record_refusal(request: Request, error: Exception) -> None:
@@ -28,14 +36,35 @@ def record_refusal(request: Request, error: Exception) -> None:
         case UnauthenticatedError() if _route(request).endswith(_LOGIN):
             # The path names the method: /api/v1/auth/<method>/login, and of users /api/v3/auth/login.
             method = _route(request).removesuffix(_LOGIN).rpartition("/")[2]
-            event = audited(
-                _UNKNOWN,
-                EventType.LOGIN_FAILED,
-                method="user" if method == "auth" else method,
-                reason=str(error),
-                identityId=error.attempted,
+            context_of(request).audit.refused(_failed(_UNKNOWN, error, _USER if method == "auth" else method))
+        case InvalidError(__cause__=UnauthenticatedError() as refused):
+            # Whoever holds a session, and doesn't know the password that it wants to change.
+            context_of(request).audit.refused(
+                _failed(known_principal_of(request) or _UNKNOWN, refused, _USER)
             )
-            context_of(request).audit.refused(event)
+        case UnknownEmailsError():
+            context_of(request).audit.refused(_uninvited(request, error, "No user has one of the emails"))
+        case TooManyUnknownEmailsError():
+            context_of(request).audit.refused(_uninvited(request, error, "Too many unknown emails"))
+        case _:
+            pass  # nobody was refused, or nobody that is known
+
+
+def _failed(by: Principal | AuditActor, error: UnauthenticatedError, method: str) -> AuditEvent:
+    return audited(by, EventType.LOGIN_FAILED, method=method, reason=str(error), identityId=error.attempted)
+
+
+def _uninvited(
+    request: Request, error: UnknownEmailsError | TooManyUnknownEmailsError, reason: str
+) -> AuditEvent:
+    # As with logins, nothing of what was tried: whoever reads the log learns no more of emails than it knew.
+    return audited(
+        known_principal_of(request) or _UNKNOWN,
+        EventType.INVITATION_REFUSED,
+        ProjectId(error.project_id),
+        reason=reason,
+        numberOfEmails=error.emails,
+    )
 
 
 def _denied(request: Request, error: ForbiddenError) -> AuditEvent:

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Row as Result
-from sqlalchemy import Select, delete, insert, select
+from sqlalchemy import Select, and_, delete, insert, or_, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from keybearer.base.ids import EnvironmentSlug, FolderPath, OrganizationId, ProjectId
 from keybearer.base.runs import in_chunks
+from keybearer.store.records import Project
 from keybearer.store.reference_bindings import ReferenceBindings
 from keybearer.store.secret_places import Location, ReferenceTarget, folder_digest
 from keybearer.store.tables.projects import EnvironmentRow, FolderRow, ProjectRow
@@ -116,6 +117,40 @@ class References:
             )
             found.update(dict.fromkeys((await self._connection.execute(statement)).scalars()))
         return list(found)
+
+    async def are_named(self, project: Project, places: Iterable[tuple[EnvironmentSlug, FolderPath]]) -> bool:
+        """Return whether a stored text of the organization names a key of one of these folders of the project."""
+        for some in in_chunks(places, _CHUNK):
+            own = [folder_digest("", *place) for place in some]
+            by_slug = [folder_digest(project.slug, *place) for place in some]
+            statement = (
+                select(SecretReferenceRow.secret_id)
+                .join(SecretRow, SecretRow.id == SecretReferenceRow.secret_id)
+                .join(ProjectRow, ProjectRow.id == SecretRow.project_id)
+                .where(
+                    ProjectRow.organization_id == project.organization_id,
+                    or_(
+                        SecretReferenceRow.folder.in_(by_slug),
+                        and_(SecretReferenceRow.folder.in_(own), SecretRow.project_id == project.id),
+                    ),
+                )
+            )
+            if (await self._connection.execute(statement.limit(1))).first() is not None:
+                return True
+        return False
+
+    async def referring_in(self, folder_ids: Iterable[str]) -> list[str]:
+        """Return the ids of the shared secrets of these folders whose stored texts name others."""
+        found: list[str] = []
+        for some in in_chunks(folder_ids, _CHUNK):
+            statement = (
+                select(SecretReferenceRow.secret_id)
+                .distinct()
+                .join(SecretRow, SecretRow.id == SecretReferenceRow.secret_id)
+                .where(SecretRow.folder_id.in_(some), SecretRow.owner == "")
+            )
+            found += (await self._connection.execute(statement)).scalars()
+        return found
 
     async def referrers(
         self, organization_id: OrganizationId, named: Mapping[NamedFolder, Collection[str]]

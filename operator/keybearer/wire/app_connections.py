@@ -48,6 +48,7 @@ __all__ = [
     "AvailableAppConnection",
     "AvailableAppConnectionList",
     "ChangeAllowedUse",
+    "ChangedAllowedUseAnswer",
     "CreateAppConnection",
     "RotateAtUtc",
     "RotationTerms",
@@ -328,6 +329,21 @@ class AllowedUseAnswer(WireModel):
     """`{allowedUse}`."""
 
     allowed_use: AllowedUse
+
+
+class StoppingSync(WireModel):
+    """A sync that its connection no longer lets run."""
+
+    id: str
+    name: str
+    project_id: str
+
+
+class ChangedAllowedUseAnswer(WireModel):
+    """`{allowedUse, stoppingSyncs}`: the present use, and which syncs the change stops."""
+
+    allowed_use: AllowedUse
+    stopping_syncs: list[StoppingSync]
 
 
 class AppConnectionQuery(WireModel):

@@ -227,6 +227,22 @@ def test_logins_that_fail_leave_lines_with_the_identity_but_none_of_what_was_tri
     assert "cnry" not in str(lines)
 
 
+def test_a_current_password_that_is_wrong_leaves_a_line_as_a_login_does(quiet: ServiceProcess) -> None:
+    admin = quiet.admin_client()
+    email, password = "ada@example.com", "cnry-correct-horse-battery"
+    user = admin.json("POST", "/api/v1/users", json={"email": email, "password": password})["user"]
+    login = quiet.client().json("POST", "/api/v3/auth/login", json={"email": email, "password": password})
+    body = {"currentPassword": "cnry-wrong", "newPassword": "cnry-another-long-one"}
+    quiet.client(login["accessToken"]).json("POST", "/api/v1/user/password", status=400, json=body)
+    [line] = logged(admin, eventType="login-failed", actor=user["id"])
+    assert line["event"]["metadata"] == {
+        "method": "user",
+        "reason": "Invalid credentials",
+        "identityId": user["id"],
+    }
+    assert "cnry" not in str(line)
+
+
 def test_lines_are_filtered_and_paged(admin: Client, project: Project, secrets: ProjectSecrets) -> None:
     for number in range(5):
         secrets.create(f"KEY{number}", "cnry-x")

@@ -210,6 +210,7 @@ ROADS = [
         Road("PATCH", body=lambda *_: {"destinationConfig": CONFIGS[VAULT]}), id="the place of a sync"
     ),
     pytest.param(Road("PATCH", body=lambda *_: {"syncOptions": OVERWRITING}), id="the options of a sync"),
+    pytest.param(Road("PATCH", body=lambda *_: {"isAutoSyncEnabled": True}), id="pushes from now on"),
     pytest.param(Road("POST", "/sync-secrets"), id="a push"),
     pytest.param(Road("POST", "/import-secrets?importBehavior=prioritize-destination"), id="an import"),
     pytest.param(Road("POST", "/remove-secrets"), id="a removal"),
@@ -275,6 +276,56 @@ class TestPlaces:
     @pytest.mark.parametrize("pattern", ["", "/", "a//b", "../x", "a/./b", "x" * 1025])
     async def test_a_pattern_that_means_nothing_is_refused(self, own: Place, pattern: str) -> None:
         await own.allow(status=422, places=[pattern])
+
+
+class TestSyncsThatStop:
+    """A narrower use tells of the syncs that stop by it, and of no others."""
+
+    async def change(self, place: Place, who: AsyncClient | None = None, **changes: object) -> list[Json]:
+        path = f"{CONNECTIONS}/{VAULT}/{place.connection}/allowed-use"
+        answer = await (who or place.quiet.admin).json("PATCH", path, json=changes)
+        stopping: list[Json] = answer["stoppingSyncs"]
+        return stopping
+
+    async def test_those_of_a_project_that_is_no_longer_named(
+        self, quiet: QuietService, shared: Place
+    ) -> None:
+        other = Place(quiet, await quiet.project(), shared.connection)
+        sync, _ = [await place.create(quiet.admin, isAutoSyncEnabled=False) for place in (shared, other)]
+        told = {"id": sync["id"], "name": sync["name"], "projectId": shared.project}
+        assert await self.change(shared, projectIds=[other.project]) == [told]
+        assert await self.change(shared, projectIds=[other.project]) == []
+        assert await self.change(shared, projectIds=None) == []
+
+    async def test_those_whose_owners_are_no_admins_where_no_project_is_named_any_more(
+        self, shared: Place
+    ) -> None:
+        member = await shared.member()
+        await shared.allow(projectIds=[shared.project])
+        theirs = await shared.create(member, name="theirs", isAutoSyncEnabled=False)
+        await shared.create(shared.quiet.admin, name="ours", isAutoSyncEnabled=False)
+        assert [one["id"] for one in await self.change(shared, projectIds=None)] == [theirs["id"]]
+
+    async def test_those_at_places_that_are_no_longer_allowed(self, own: Place) -> None:
+        inside, outside = [
+            await own.create(
+                own.quiet.admin,
+                name=name,
+                isAutoSyncEnabled=False,
+                destinationConfig={"mount": "kv", "path": f"{name}/x"},
+            )
+            for name in ("inside", "outside")
+        ]
+        assert [one["name"] for one in await self.change(own, places=["kv/inside/**"])] == ["outside"]
+        assert [one["id"] for one in await self.change(own, places=[])] == [inside["id"]]
+        assert await self.change(own, places=None) == []
+        assert outside["name"] == "outside"
+
+    async def test_only_those_that_whoever_asks_may_see(self, own: Place) -> None:
+        await own.create(own.quiet.admin, isAutoSyncEnabled=False)
+        editor = await own.member("no-access")
+        await own.grant(editor, "read", "edit")
+        assert await self.change(own, editor, places=[]) == []
 
 
 async def test_the_change_is_in_the_audit_log(shared: Place) -> None:

@@ -179,3 +179,36 @@ async def test_counters_end_a_day_after_the_last_guess(scene: Scene) -> None:
     scene.clock.seconds += 24 * 3600 + 1
     await other.invite("nobody@example.com", status=404)
     assert scene.counters() == 1
+
+
+async def invitations_in_the_log(scene: Scene, inviter: Inviter) -> list[dict[str, Any]]:
+    await scene.service.context.audit.flush()
+    query = {"eventType": "invitation-refused", "projectId": inviter.project}
+    answer = await scene.service.admin.json("GET", "/api/v1/organization/audit-logs", params=query)
+    lines: list[dict[str, Any]] = answer["auditLogs"][::-1]
+    return lines
+
+
+async def test_the_audit_log_tells_who_invited_unknown_emails_but_not_which(scene: Scene) -> None:
+    inviter, known = await scene.inviter(), await scene.person()
+    await inviter.invite("cnry-nobody@example.com", status=404)
+    await inviter.invite(known, "cnry-nobody@example.com", status=404)
+    await inviter.invite("cnry-nobody@example.com", status=404)
+    await inviter.invite(known, status=429)
+    await inviter.invite("cnry-nobody@example.com", status=429)
+    lines = await invitations_in_the_log(scene, inviter)
+    unknown, too_many = "No user has one of the emails", "Too many unknown emails"
+    told = [
+        (line["event"]["metadata"]["reason"], line["event"]["metadata"]["numberOfEmails"]) for line in lines
+    ]
+    assert sorted(told) == [(unknown, 1), (unknown, 1), (unknown, 2), (too_many, 1), (too_many, 1)]
+    assert {line["actor"]["metadata"]["identityId"] for line in lines} == {inviter.client.identity_id}
+    assert "example.com" not in str(lines)
+
+
+async def test_the_audit_log_tells_of_an_admin_who_invites_an_unknown_email(scene: Scene) -> None:
+    inviter = await scene.inviter()
+    await Inviter(scene.service.admin, inviter.project).invite("cnry-nobody@example.com", status=404)
+    [line] = await invitations_in_the_log(scene, inviter)
+    assert line["event"]["metadata"] == {"reason": "No user has one of the emails", "numberOfEmails": 1}
+    assert "cnry" not in str(line)

@@ -78,6 +78,22 @@ class TestWhoBinds:
         member.call("PATCH", path, status=403, json=body)
         pki.call("PATCH", path, json=body)
 
+    def test_a_member_gives_no_profile_another_authority(self, pki: Pki, member: Pki) -> None:
+        """Else what is allowed for one authority would be signed by another."""
+        loose, authority = pki.profile(), pki.authority()
+        path, body = f"/certificate-profiles/{loose['id']}", {"caId": authority["id"]}
+
+        refusal = member.call("PATCH", path, status=403, json=body)
+        assert refusal["details"][0]["action"] == "bind"
+        pki.call("PATCH", path, json=body)
+        member.call("PATCH", path, json={**body, "description": "of the web"})
+
+    def test_a_member_does_where_the_policy_leaves_it_to_members(self, pki: Pki, member: Pki) -> None:
+        policy, authority = pki.policy(), pki.authority()
+        profile = pki.profile(certificatePolicyId=policy["id"])
+        bind(pki, policy, profilesBoundBy="members")
+        member.call("PATCH", f"/certificate-profiles/{profile['id']}", json={"caId": authority["id"]})
+
     def test_profiles_keep_what_they_have(self, pki: Pki, member: Pki) -> None:
         profile = pki.profile()
         path = f"/certificate-profiles/{profile['id']}"

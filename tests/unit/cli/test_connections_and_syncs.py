@@ -468,6 +468,20 @@ async def test_a_project_and_a_place_are_added_to_what_a_connection_allows(tmp_p
     assert asked.lines[-1] == "PATCH app-connections/cloud/c-1/allowed-use"
     assert asked.bodies[-1] == {"projectIds": ["p-0", PROJECT], "places": ["kv/b", "kv/c/**"]}
     assert "kv/b, kv/c/**" in asked.answer.stdout
+    assert "stop" not in asked.answer.stderr
+
+
+async def test_a_narrower_use_tells_which_syncs_stop(tmp_path: Path) -> None:
+    present = Reply(body={"allowedUse": {"projectIds": None, "places": ["kv/a", "kv/b"]}})
+    stopping = [{"id": f"s-{number}", "name": f"sync-{number}", "projectId": PROJECT} for number in range(21)]
+    changed = Reply(body={"allowedUse": {"projectIds": None, "places": ["kv/b"]}, "stoppingSyncs": stopping})
+    arguments = ("connections", "allow", "account", "--not-place", "kv/a")
+    asked = await run(tmp_path, *arguments, replies=(CONNECTIONS, present, changed))
+    assert asked.answer.status == 0
+    assert "21 syncs stop at their next run" in asked.answer.stderr
+    assert f"sync-0 (project {PROJECT})" in asked.answer.stderr
+    assert "sync-20" not in asked.answer.stderr
+    assert "and 1 more" in asked.answer.stderr
 
 
 @pytest.mark.parametrize(

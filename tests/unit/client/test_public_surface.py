@@ -130,6 +130,7 @@ def test_the_client_package_exports_exactly_these_names() -> None:
         "SecretType",
         "ServerFailure",
         "ServiceError",
+        "StoppingSync",
         "StreamEnded",
         "Subscriber",
         "SubscriberBundle",

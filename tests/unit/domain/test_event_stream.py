@@ -189,6 +189,27 @@ async def test_a_doubt_is_cleared_at_once() -> None:
 
 
 @in_virtual_time
+async def test_a_right_that_goes_during_a_recheck_is_noticed_before_anything_is_told() -> None:
+    reader = Reader()
+
+    async def recheck() -> ProjectAccess:
+        """As of before the right went, for that is what it has read already."""
+        if reader.now_allowed is not None:
+            reader.now_allowed = None
+            reader.stream.doubt()
+            reader.stream.offer([change("HIDDEN")])
+            return ProjectAccess(_ME, _PROJECT, _VIEWER)
+        raise UnauthenticatedError("revoked")
+
+    reader.stream._recheck = recheck
+    async with reading(reader):
+        reader.stream.doubt()
+        await settle()
+        assert reader.changes == []
+        assert reader.end == REFUSED
+
+
+@in_virtual_time
 async def test_the_stream_ends_with_the_token() -> None:
     async with reading(Reader(ends_at=LoopClock().now() + timedelta(seconds=100))) as reader:
         await asyncio.sleep(99)

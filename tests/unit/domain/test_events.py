@@ -14,8 +14,8 @@ from keybearer.base.clock import SystemClock
 from keybearer.base.ids import EnvironmentSlug, FolderPath
 from keybearer.domain.authentication import Authentication
 from keybearer.domain.authorization import Principal
-from keybearer.domain.errors import LimitReachedError, NotFoundError
-from keybearer.domain.event_stream import Ended, EventStream, Happened, Registration
+from keybearer.domain.errors import LimitReachedError, NotFoundError, UnauthenticatedError
+from keybearer.domain.event_stream import REFUSED, Ended, EventStream, Happened, Registration
 from keybearer.domain.events import Events
 from keybearer.store.records import Project
 from keybearer.store.revisions import ChangeKind, Changes, ListChange
@@ -27,10 +27,16 @@ from tools.local.waiting import PATIENCE_SECONDS
 _ALL = [Registration(kind) for kind in ChangeKind]
 
 
-class _SameAsBefore:
-    """Authentication to which every token is still good."""
+class _Tokens:
+    """Authentication to which every token is still good, until they were revoked."""
 
-    async def recheck(self, principal: Principal) -> Principal:
+    def __init__(self) -> None:
+        self.are_revoked = False
+
+    async def recheck(self, principal: Principal, address: str | None) -> Principal:
+        del address
+        if self.are_revoked:
+            raise UnauthenticatedError("revoked")
         return principal
 
 
@@ -42,7 +48,8 @@ class House:
         self.project = project
         self.consequences: list[ListChange] | Exception = []
         self.asked: list[ListChange] = []
-        authentication = cast("Authentication", _SameAsBefore())
+        self.tokens = _Tokens()
+        authentication = cast("Authentication", self.tokens)
         self.events = Events(domain.database, authentication, SystemClock(), self._dependents)
 
     def change(self, key: str) -> ListChange:
@@ -185,6 +192,18 @@ async def test_the_sixth_stream_of_an_identity_finds_no_room_until_another_ends(
     async with listening(house) as (ear,):
         await house.commit("KEY")
         await ear.until("KEY")
+
+
+async def test_a_right_that_went_before_the_stream_was_entered_is_noticed(house: House) -> None:
+    """Nobody tells a stream of it that isn't among those of the process yet."""
+    ear = Ear(house, await house.stream())
+    house.tokens.are_revoked = True
+    listens = asyncio.create_task(ear.listen())
+    await asyncio.sleep(0)
+    await house.commit("KEY")
+    await ear.until(ended=True)
+    await listens
+    assert (ear.heard, ear.end) == ([], REFUSED)
 
 
 async def test_an_unknown_project_is_not_found(house: House) -> None:

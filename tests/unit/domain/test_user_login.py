@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -118,9 +119,9 @@ async def test_a_closed_door_knows_no_token(house: House, tmp_path: Path) -> Non
 async def test_a_lockout_ends_with_its_duration(house: House, email: str) -> None:
     for _ in range(3):
         assert await house.refused(email=email) == "Invalid credentials"
-    assert "five minutes" in await house.refused(PASSWORD, email)
+    assert "try again in 5 minutes" in await house.refused(PASSWORD, email)
     await house.clock.advance(299)
-    assert "five minutes" in await house.refused(PASSWORD, email)
+    assert "try again in 1 minute" in await house.refused(PASSWORD, email)
     await house.clock.advance(1)
     if email == EMAIL:
         await house.login()
@@ -140,12 +141,22 @@ async def test_slow_guesses_lock_as_well(house: House) -> None:
         told.append(await house.refused())
         await house.clock.advance(1 if len(told) % 2 else 31)
     assert told.count("Invalid credentials") == 15
+    assert "try again in 60 minutes" in told[15]
+
+
+async def test_who_is_locked_out_is_told_after_how_many_seconds_to_come_back(house: House) -> None:
+    for _ in range(3):
+        await house.refused()
+    await house.clock.advance(100)
+    with pytest.raises(UnauthenticatedError) as refused:
+        await house.login()
+    assert refused.value.retry_after == timedelta(seconds=200)
 
 
 async def test_a_stranger_locks_nobody_out_elsewhere(house: House) -> None:
     for _ in range(3):
         await house.refused(address=ELSEWHERE)
-    assert "five minutes" in await house.refused(PASSWORD, address=ELSEWHERE)
+    assert "try again in 5 minutes" in await house.refused(PASSWORD, address=ELSEWHERE)
     await house.login()
 
 
@@ -158,7 +169,7 @@ async def test_a_guess_that_waited_for_its_turn_is_counted_and_locked_out(house:
             assert isinstance(await house.gate.settle(unit, attempt), UnauthenticatedError)
         late = await house.gate.settle(unit, right)
     assert isinstance(late, UnauthenticatedError)
-    assert "five minutes" in late.message
+    assert "try again in 5 minutes" in late.message
 
 
 async def test_a_password_that_was_changed_meanwhile_lets_nobody_in(house: House) -> None:

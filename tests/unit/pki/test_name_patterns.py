@@ -113,6 +113,33 @@ def test_which_common_names_a_pattern_allows(pattern: str, name: str, is_allowed
         pytest.param(_URI, "spiffe://td/admin*", "SPIFFE://td/%61dmin/x?y", id="a URI written otherwise"),
         pytest.param(_EMAIL, "*@example.com", "web@EXAMPLE.com", id="a mail host in another case"),
         pytest.param(None, "root*", "ROOT of all", id="other text"),
+        pytest.param(_DNS, "admin.example.com.", "admin.example.com", id="a dot at its end"),
+        pytest.param(_DNS, " admin.example.com ", "admin.example.com", id="blanks around it"),
+        pytest.param(_DNS, "*.b\u00fccher.example", "a.xn--bcher-kva.example", id="a host in another script"),
+        pytest.param(_DNS, "\uff41dmin\u3002example.com", "admin.example.com", id="letters of full width"),
+        pytest.param(
+            None, "b\u00fccher.example", "xn--bcher-kva.example", id="a common name in another script"
+        ),
+        pytest.param(
+            None, "admin.example.com.", "admin.example.com", id="a common name with a dot at its end"
+        ),
+        pytest.param(
+            _EMAIL, "*@b\u00fccher.example", "a@xn--bcher-kva.example", id="a mail host in another script"
+        ),
+        pytest.param(_EMAIL, "*@example.com.", "a@example.com", id="a mail host with a dot at its end"),
+        pytest.param(_IP, "2001:db8:0:0:*", "2001:db8::5", id="zeros of an address that are written out"),
+        pytest.param(_IP, "2001:0db8:0000:*", "2001:db8::5", id="an address that is written out"),
+        pytest.param(_IP, "::ffff:10.*", "10.0.0.1", id="a mapped address"),
+        pytest.param(
+            _URI, "https://admin.example.com/*", "https://admin.example.com:443/x", id="the usual port"
+        ),
+        pytest.param(_URI, "https://admin.example.com:443/*", "https://admin.example.com/x", id="no port"),
+        pytest.param(_URI, "https://admin.example.com/*", "https://admin.example.com", id="no path"),
+        pytest.param(_URI, "https://admin.example.com", "https://admin.example.com/", id="the path alone"),
+        pytest.param(_URI, "https://admin.example.com/*", "https://admin.example.com./x", id="a dotted host"),
+        pytest.param(
+            _URI, "https://admin.example.com./*", "https://admin.example.com/x", id="a dot in the pattern"
+        ),
     ],
 )
 def test_a_denial_is_read_widely(kind: NameType | None, pattern: str, name: str) -> None:

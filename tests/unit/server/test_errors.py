@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 from types import SimpleNamespace
 from typing import Annotated
 
@@ -114,6 +115,14 @@ async def test_each_error_has_one_answer(
         "message": message,
         "error": word,
     }
+
+
+@pytest.mark.parametrize("kind", [UnauthenticatedError, LimitReachedError])
+async def test_who_may_come_again_is_told_when(
+    kind: type[UnauthenticatedError | LimitReachedError],
+) -> None:
+    async with client_of(lambda: kind("m", retry_after=timedelta(seconds=12.5))) as client:
+        assert (await client.get("/fail")).headers["retry-after"] == "13"
 
 
 async def test_an_unforeseen_error_is_logged_by_kind_and_place_without_its_text(

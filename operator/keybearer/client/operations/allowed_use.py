@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
-from keybearer.client.connections import AllowedUse
+from keybearer.client.connections import AllowedUse, StoppingSync
 from keybearer.client.decoding import decode
-from keybearer.client.lenient import from_wire
+from keybearer.client.lenient import Several, from_wire
 from keybearer.client.messages import Request, Response, fill, json_body
 from keybearer.client.operation import Operation, Repeat
 from keybearer.client.operations.app_connection_place import ONE_CONNECTION
@@ -22,9 +22,10 @@ _ALLOWED_USE = f"{ONE_CONNECTION}/allowed-use"
 @from_wire
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """`{allowedUse}`."""
+    """`{allowedUse}`, after a change with `stoppingSyncs`."""
 
     allowed_use: AllowedUse
+    stopping_syncs: Several[StoppingSync] = ()
 
 
 class _Written(WireModel):
@@ -37,7 +38,8 @@ class _AllowedUseOf(Operation[AllowedUse]):
 
     def read(self, response: Response) -> AllowedUse:
         """Return what the connection allows."""
-        return decode(response, _Answer).allowed_use
+        answer = decode(response, _Answer)
+        return replace(answer.allowed_use, stopping_syncs=answer.stopping_syncs)
 
 
 @dataclass(frozen=True, slots=True)

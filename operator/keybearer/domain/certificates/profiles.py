@@ -135,8 +135,8 @@ class CertificateProfiles:
 
         Raises:
             NotFoundError: the policy or the authority isn't one of the project.
-            ForbiddenError: the new slug is taken, the present policy or the new one leaves its profiles to admins, or
-                it would go around the approval that the authority's profiles need.
+            ForbiddenError: the new slug is taken, the policy or the authority would change where a policy leaves its
+                profiles to admins, or it would go around the approval that the authority's profiles need.
             InvalidError: the authority signs by another policy alone.
             SchemaViolationError: issuer, authority and enrollment don't go together.
         """
@@ -152,6 +152,9 @@ class CertificateProfiles:
                     await require_of_policy(unit, authority, change.policy_id)
             if change.authority_id is not None and change.authority_id != profile.authority_id:
                 await require_unguarded(unit, access, profile)
+                # What a policy allows for one authority isn't meant for every other.
+                bound = await unit.certificate_policies.get(change.policy_id or profile.policy_id)
+                require_may_bind(access, in_project(bound, profile.project_id, _POLICY))
                 await _require_authority(
                     unit, access, change.authority_id, change.policy_id or profile.policy_id
                 )

@@ -13,7 +13,8 @@ from keybearer.base.certificate_terms import ExtendedKeyUsage, KeyAlgorithm, Key
 from keybearer.base.clock import Clock
 from keybearer.base.errors import KeybearerError
 from keybearer.base.logs import get_logger
-from keybearer.domain.audit import EventType
+from keybearer.domain.audit import EventType, audited
+from keybearer.domain.audit_trail import AuditTrail
 from keybearer.domain.authorization import Action, Principal
 from keybearer.domain.certificates.acme_terms import ordered_again
 from keybearer.domain.certificates.asked import Asked
@@ -24,8 +25,10 @@ from keybearer.domain.certificates.key_work import KeyWork
 from keybearer.domain.certificates.orders import Order, Requester, require_renewable
 from keybearer.domain.certificates.own_actor import service_actor
 from keybearer.domain.certificates.profile_terms import auto_renewal_of
-from keybearer.domain.errors import InvalidError
+from keybearer.domain.errors import DomainError, InvalidError
 from keybearer.pki.certificates import parse_certificate
+from keybearer.pki.errors import PkiError
+from keybearer.store.audit import AuditActor
 from keybearer.store.certificates import Certificate
 from keybearer.store.database import Database
 from keybearer.store.unit import UnitOfWork
@@ -44,12 +47,19 @@ class Renewal:
     """Renews certificates."""
 
     def __init__(
-        self, database: Database, deciding: Deciding, issuance: Issuance, work: KeyWork, clock: Clock
+        self,
+        database: Database,
+        deciding: Deciding,
+        issuance: Issuance,
+        work: KeyWork,
+        audit: AuditTrail,
+        clock: Clock,
     ) -> None:
         self._database = database
         self._deciding = deciding
         self._issuance = issuance
         self._work = work
+        self._audit = audit
         self._clock = clock
 
     async def renew(
@@ -65,9 +75,14 @@ class Renewal:
         """
         async with self._database.reading() as unit:
             certificate, _ = await open_certificate(unit, principal, certificate_id, Action.RENEW)
-            order = await self._order(unit, certificate, Requester.of(principal))
-        order = await self._with_key(replace(order, remove_roots_from_chain=remove_roots_from_chain))
-        return await self._issuance.place(order, principal, EventType.RENEW_CERTIFICATE)
+        try:
+            async with self._database.reading() as unit:
+                order = await self._order(unit, certificate, Requester.of(principal))
+            order = await self._with_key(replace(order, remove_roots_from_chain=remove_roots_from_chain))
+            return await self._issuance.place(order, principal, EventType.RENEW_CERTIFICATE)
+        except InvalidError as refusal:
+            self._tell(certificate, principal, refusal)
+            raise
 
     async def run(self) -> None:
         """Renew what is due, and look for more every few minutes, until cancelled."""
@@ -93,21 +108,44 @@ class Renewal:
         certificate = await self._claim(certificate_id)
         if certificate is None:
             return False
+        async with self._database.reading() as unit:
+            actor = await service_actor(unit, certificate.project_id)
         try:
             async with self._database.reading() as unit:
-                actor = await service_actor(unit, certificate.project_id)
                 order = await self._order(unit, certificate, _NOBODY)
             issued = await self._issuance.place(
                 await self._with_key(order), actor, EventType.RENEW_CERTIFICATE
             )
-        except InvalidError as refusal:
+        except (DomainError, PkiError) as refusal:
             # Tried again in an hour: policies and authorities change.
-            _log.warning("certificate_not_renewed", certificate_id=certificate.id, reason=refusal.message)
+            self._tell(certificate, actor, refusal)
             return False
         if issued.certificate is None:
             await self._leave_to_request(certificate.id)
         _log.info("certificate_renewed", certificate_id=certificate.id, status=issued.request.status)
         return True
+
+    def _tell(
+        self, certificate: Certificate, by: Principal | AuditActor, refusal: DomainError | PkiError
+    ) -> None:
+        """Have both logs tell of a renewal that was refused: by ids, for names are the certificate's."""
+        _log.warning(
+            "certificate_not_renewed",
+            certificate_id=certificate.id,
+            project_id=certificate.project_id,
+            profile_id=certificate.profile_id,
+            reason=_reason_of(refusal),
+        )
+        self._audit.refused(
+            audited(
+                by,
+                EventType.REFUSE_CERTIFICATE_RENEWAL,
+                certificate.project_id,
+                certificateId=certificate.id,
+                profileId=certificate.profile_id,
+                serialNumber=certificate.serial_number,
+            )
+        )
 
     async def _claim(self, certificate_id: str) -> Certificate | None:
         """Take a certificate for a while, unless another process did, or it needs no renewal any more."""
@@ -165,6 +203,13 @@ class Renewal:
 
     async def _with_key(self, order: Order) -> Order:
         return replace(order, key=await self._work.new_key(order.asked.key_algorithm))
+
+
+def _reason_of(refusal: DomainError | PkiError) -> str:
+    """Return why, without the names that a policy, an authority or X.509 refuses."""
+    if isinstance(refusal, PkiError) or isinstance(refusal.__cause__, PkiError):
+        return "what it holds can't be read or signed any more"
+    return refusal.message.removesuffix("; ".join(refusal.details)).removesuffix(": ")
 
 
 def _asked_again(certificate: Certificate) -> Asked:

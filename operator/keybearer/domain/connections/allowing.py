@@ -2,25 +2,36 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from keybearer.base.clock import Clock
 from keybearer.destinations.app import App
 from keybearer.destinations.catalogue import Catalogue
 from keybearer.domain.access import open_projects
 from keybearer.domain.audit import EventType, audited
-from keybearer.domain.authorization import Action, Principal
+from keybearer.domain.authorization import Action, Principal, Subject
 from keybearer.domain.connections.lookup import open_connection
 from keybearer.domain.connections.requests import AllowedUseChange
 from keybearer.domain.connections.use import checked_place_patterns
-from keybearer.domain.errors import InvalidError
+from keybearer.domain.errors import DomainError, InvalidError
 from keybearer.domain.syncs.queueing import queue_failed
+from keybearer.domain.syncs.rules import existing_destination, place_of_sync
+from keybearer.domain.syncs.using import require_use
 from keybearer.domain.unchanged import Unchanged
-from keybearer.store.app_connections import AppConnection
+from keybearer.store.app_connections import AppConnection, SyncOfConnection
 from keybearer.store.database import Database
+from keybearer.store.secret_syncs import SecretSync
 from keybearer.store.unit import UnitOfWork
 
-__all__ = ["AllowedUse"]
+__all__ = ["AllowedUse", "ChangedUse"]
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedUse:
+    """A connection after a change of what it allows, and the syncs over it that stop by that."""
+
+    connection: AppConnection
+    stopping: tuple[SyncOfConnection, ...]
 
 
 class AllowedUse:
@@ -42,8 +53,10 @@ class AllowedUse:
 
     async def change(
         self, principal: Principal, app: App, connection_id: str, change: AllowedUseChange
-    ) -> AppConnection:
+    ) -> ChangedUse:
         """Change what a connection allows. Syncs over it that failed run again; others are judged when they next run.
+
+        Those that won't pass any more are told of, if the principal may see them.
 
         Raises:
             InvalidError: as above; or projects are named for a connection of a project, or that the organization
@@ -52,7 +65,7 @@ class AllowedUse:
         """
         async with self._database.writing() as unit:
             view = await open_connection(unit, principal, app, connection_id, Action.EDIT, for_change=True)
-            changed = view.connection
+            former = changed = view.connection
             if not isinstance(change.project_ids, Unchanged):
                 project_ids = await _checked_projects(unit, principal, changed, change.project_ids)
                 changed = replace(changed, allowed_project_ids=project_ids)
@@ -73,7 +86,35 @@ class AllowedUse:
                 )
             )
             await queue_failed(unit, stored.id, self._clock.now())
-            return stored
+        async with self._database.reading() as unit:
+            return ChangedUse(stored, await self._stopping(unit, principal, former, stored))
+
+    async def _stopping(
+        self, unit: UnitOfWork, principal: Principal, former: AppConnection, changed: AppConnection
+    ) -> tuple[SyncOfConnection, ...]:
+        """Return the syncs that the former use let run, and the changed one doesn't."""
+        using = await unit.app_connections.users(changed.id)
+        accesses = await open_projects(unit, principal, ids=dict.fromkeys(one.project_id for one in using))
+        seen = {one.project.id for one in accesses if one.allows(Action.READ, Subject.SECRET_SYNCS)}
+        stopping = []
+        for one in using:
+            sync = await unit.secret_syncs.get(one.id) if one.project_id in seen else None
+            if (
+                sync is not None
+                and sync.record.connection_id == changed.id
+                and not await self._runs(unit, sync, changed)
+                and await self._runs(unit, sync, former)
+            ):
+                stopping.append(one)
+        return tuple(stopping)
+
+    async def _runs(self, unit: UnitOfWork, sync: SecretSync, connection: AppConnection) -> bool:
+        offered = existing_destination(self._catalogue, sync.record.destination)
+        try:
+            await require_use(unit, sync, connection, place_of_sync(offered, sync))
+        except DomainError:
+            return False
+        return True
 
 
 async def _checked_projects(

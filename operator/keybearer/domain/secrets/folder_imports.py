@@ -13,6 +13,7 @@ from keybearer.domain.authorization import Action, Principal, Subject, Where
 from keybearer.domain.errors import InvalidError, NotFoundError
 from keybearer.domain.paths import ancestors
 from keybearer.domain.positions import renumbered
+from keybearer.domain.secrets.carried import require_readable_source
 from keybearer.domain.secrets.questions import SecretsAt
 from keybearer.store.database import Database
 from keybearer.store.records import Environment, Folder, SecretImport
@@ -65,7 +66,7 @@ class FolderImports:
 
         Raises:
             NotFoundError: no such project, folder or environment.
-            ForbiddenError: the principal may not, here or there.
+            ForbiddenError: the principal may not, here or there, or may not read what the place leads to.
             InvalidError: the folder imports it already, or is imported by it, or imports too much.
             SchemaViolationError: no folder can be called so.
         """
@@ -79,6 +80,7 @@ class FolderImports:
             if present >= IMPORTS_PER_FOLDER_MAX:
                 raise InvalidError(f"A folder has at most {IMPORTS_PER_FOLDER_MAX} imports")
             await _require_sound(unit, access, folder, environment, path)
+            await require_readable_source(unit, access, SecretsAt(at.project, environment.slug, path))
             now = self._clock.now()
             item = SecretImport(
                 id=new_uuid(),
@@ -136,7 +138,7 @@ class FolderImports:
 
         Raises:
             NotFoundError: no such project, folder, import or environment.
-            ForbiddenError: the principal may not, here or there.
+            ForbiddenError: the principal may not, here or there, or may not read what the place leads to.
             InvalidError: the folder imports the new place already, or is imported by it.
             SchemaViolationError: no folder can be called so.
         """
@@ -152,6 +154,7 @@ class FolderImports:
             if (environment.id, path) != (old.environment_id, old.path):
                 access.require(Action.READ_VALUE, Subject.SECRETS, Where(environment.slug, path))
                 await _require_sound(unit, access, folder, environment, path)
+                await require_readable_source(unit, access, SecretsAt(at.project, environment.slug, path))
             place = min(change.position or old.position, len(everyone))
             new = replace(
                 old,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -26,7 +26,7 @@ from keybearer.store.secrets import LISTED_MAX_BYTES, TooLargeError
 from keybearer.store.unit import UnitOfWork
 from keybearer.wire.limits import IMPORT_DEPTH_MAX, IMPORT_STEPS_MAX, LIST_DEPTH_MAX
 
-__all__ = ["ImportedBlock", "imported_blocks", "imported_secret"]
+__all__ = ["ImportedBlock", "folders_led_to", "imported_blocks", "imported_secret"]
 
 _MAX_FOLDERS = 10_000
 _TOO_MANY_FOLDERS = "The imports lead to too many folders; import fewer, or read with includeImports=false"
@@ -100,6 +100,21 @@ async def imported_secret(unit: UnitOfWork, access: ProjectAccess, at: SecretsAt
             for secret in secrets_of.get(folder, ()):
                 return secret
     return None
+
+
+async def folders_led_to(unit: UnitOfWork, access: ProjectAccess, folder_ids: Iterable[str]) -> list[str]:
+    """Return all folders that these ones import, one through the other, whatever is shown of them.
+
+    Raises:
+        ForbiddenError: the principal may not read the values of one of them.
+        InvalidError: there are too many.
+    """
+    steps = ImportSteps()
+    places = await unit.imports.leading_from_folders(folder_ids, limit=steps.left + 1)
+    with _bounded():
+        steps.take(len(places))
+    _, readable = await _followed(unit, access, places, steps, strict=True)
+    return readable
 
 
 async def _direct(

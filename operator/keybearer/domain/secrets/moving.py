@@ -12,6 +12,7 @@ from keybearer.domain.access import ProjectAccess, ProjectRef, open_project
 from keybearer.domain.audit import EventType, audited
 from keybearer.domain.authorization import Action, Principal, Subject, Where
 from keybearer.domain.errors import InvalidError, NotFoundError
+from keybearer.domain.secrets.carried import require_readable_stored, require_readable_targets
 from keybearer.domain.secrets.folder_lookup import folder_at
 from keybearer.domain.secrets.questions import SecretsAt, ShownSecret
 from keybearer.domain.secrets.stored_references import follow_secret, store_references
@@ -65,7 +66,8 @@ class SecretMoving:
 
         Raises:
             NotFoundError: no such project, folder or secret.
-            ForbiddenError: the principal may not take them there, or not put them here.
+            ForbiddenError: the principal may not take them there, or not put them here, or may not read what their
+                texts lead to.
             InvalidError: both folders are the same, a key is taken and nothing may be overwritten, or the secrets
                 hold too much.
         """
@@ -87,6 +89,9 @@ class SecretMoving:
                 moved.append((secret, new))
             # All have moved before any text follows: what moves along names them as before.
             over = {new.id for old, new in moved if old.id != new.id}
+            # Names keep what they mean, but for those of the folder itself.
+            await require_readable_stored(unit, opened.access, opened.secrets)
+            await require_readable_targets(unit, opened.access, [new for _, new in moved])
             for run in _runs([new for _, new in moved]):
                 await unit.secrets.update(opened.access.project.id, run)
                 await store_references(unit, opened.access, run, rewritten=over)
@@ -103,7 +108,7 @@ class SecretMoving:
 
         Raises:
             NotFoundError: no such project, folder or secret.
-            ForbiddenError: the principal may not read them there, or not put them here.
+            ForbiddenError: the principal may not read them there, or what their texts lead to, or not put them here.
             InvalidError: a key is taken and nothing may be overwritten, or the secrets hold too much.
         """
         async with self._database.writing() as unit:
@@ -118,6 +123,7 @@ class SecretMoving:
                 else:
                     over.append(replace(_over(taken, secret), updated_at=now))
             project_id = opened.access.project.id
+            await require_readable_targets(unit, opened.access, [*fresh, *over])
             for run in _runs(fresh):
                 await unit.secrets.insert(project_id, run)
                 await store_references(unit, opened.access, run, rewritten={secret.id for secret in run})

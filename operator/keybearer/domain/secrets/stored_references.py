@@ -13,7 +13,6 @@ from types import MappingProxyType
 
 from keybearer.base.ids import EnvironmentSlug, FolderPath
 from keybearer.domain.access import ProjectAccess
-from keybearer.domain.authorization import Action, Subject, Where
 from keybearer.domain.errors import InvalidError
 from keybearer.domain.secrets.auditing import UPDATED, audit_secrets
 from keybearer.domain.secrets.bindings import bind
@@ -25,7 +24,7 @@ from keybearer.store.references import ANYWHERE
 from keybearer.store.secret_places import Location, ReferenceTarget
 from keybearer.store.unit import UnitOfWork
 
-__all__ = ["follow_folders", "follow_secret", "require_readable_targets", "store_references"]
+__all__ = ["follow_folders", "follow_secret", "store_references"]
 
 _MAX_REFERENCES = 1000
 _AT_ONCE = 100
@@ -33,26 +32,6 @@ _AT_ONCE = 100
 
 _Moved = Callable[[Location], Location]
 _NOTHING_RENAMED: Mapping[EnvironmentSlug, str] = MappingProxyType({})
-
-
-def require_readable_targets(access: ProjectAccess, secrets: Iterable[Secret]) -> None:
-    """Let pass texts that name only what their writer may read.
-
-    A sync carries what the texts of a folder come to, whoever wrote them: a reference must not fetch for its writer
-    what the writer's own reading is refused. Other projects are left to who reads.
-
-    Raises:
-        ForbiddenError: one names a secret whose value the writer may not read, or is put together from others, so
-            that it could name any.
-    """
-    for secret in secrets:
-        text = referring_text(secret)
-        if builds_references(text):
-            access.require(Action.READ_VALUE, Subject.SECRETS)
-        for target in named_targets(text, target_of(secret)):
-            if target.project_slug in ("", access.project.slug):
-                place = target.location
-                access.require(Action.READ_VALUE, Subject.SECRETS, Where(place.environment, place.path))
 
 
 async def store_references(

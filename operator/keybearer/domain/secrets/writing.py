@@ -15,6 +15,7 @@ from keybearer.domain.access import ProjectAccess, open_project
 from keybearer.domain.authorization import Action, Principal, Subject, Where
 from keybearer.domain.errors import InvalidError, NotFoundError
 from keybearer.domain.secrets.auditing import CREATED, DELETED, UPDATED, audit_secrets
+from keybearer.domain.secrets.carried import require_readable_stored, require_readable_targets
 from keybearer.domain.secrets.changes import (
     ChangedSecret,
     NewSecret,
@@ -28,11 +29,7 @@ from keybearer.domain.secrets.changes import (
 from keybearer.domain.secrets.folder_lookup import folder_at
 from keybearer.domain.secrets.personal import writing_owner
 from keybearer.domain.secrets.questions import SecretsAt, ShownSecret
-from keybearer.domain.secrets.stored_references import (
-    follow_secret,
-    require_readable_targets,
-    store_references,
-)
+from keybearer.domain.secrets.stored_references import follow_secret, store_references
 from keybearer.domain.secrets.text import checked_name, checked_new_name, checked_value
 from keybearer.store.database import Database
 from keybearer.store.records import Secret, SecretDetails, Tag
@@ -202,7 +199,7 @@ class SecretWriting:
         taken = await unit.secrets.at(access.project.id, places, with_values=False, owner=owner)
         if taken or len(set(keys)) < len(keys):
             raise InvalidError("Secret already exists")
-        require_readable_targets(access, secrets)
+        await require_readable_targets(unit, access, secrets)
         await unit.secrets.insert(access.project.id, secrets)
         await store_references(unit, access, secrets, rewritten={secret.id for secret in secrets})
         return secrets
@@ -241,7 +238,9 @@ class SecretWriting:
     ) -> None:
         news = [new for _, new in pairs]
         rewritten = [new for old, new in pairs if new.value != old.value]
-        require_readable_targets(access, rewritten)
+        await require_readable_targets(unit, access, rewritten)
+        # What has another name now may be what others have referred to.
+        await require_readable_stored(unit, access, [old for old, new in pairs if new.key != old.key])
         await unit.secrets.update(access.project.id, news)
         await store_references(unit, access, news, rewritten={secret.id for secret in rewritten})
         for old, new in pairs:

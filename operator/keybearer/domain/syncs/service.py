@@ -147,6 +147,11 @@ class SecretSyncs:
             if change.touches_pushing:
                 owner_id = principal.identity_id  # whoever says what goes where answers for it
                 folder_id = await _source_after(unit, access, offered, sync, change)
+            elif change.is_auto_sync_enabled and not old.is_auto_sync_enabled:
+                # A request to push, from now on: as one request is.
+                await usable_connection(
+                    unit, access, old.connection_id, offered, place_of_sync(offered, sync)
+                )
             if change.name is not None and change.name != old.name:
                 await _require_free_name(unit, old.project_id, change.name)
             now = self._clock.now()

@@ -27,6 +27,7 @@ from keybearer.server.auth import AuthenticatedRoute, principal_of
 from keybearer.server.connection_rendering import (
     allowed_use_json,
     available_connection_json,
+    changed_use_json,
     connection_json,
     option_json,
     usage_json,
@@ -44,6 +45,7 @@ from keybearer.wire.app_connections import (
     AppConnectionUsage,
     AvailableAppConnectionList,
     ChangeAllowedUse,
+    ChangedAllowedUseAnswer,
     CreateAppConnection,
     RotationTerms,
     UpdateAppConnection,
@@ -155,7 +157,7 @@ async def get_allowed_use(request: Request, app: str, connection_id: UUID) -> Re
 
 @_general.patch(
     f"{_ONE}/allowed-use",
-    response_model=AllowedUseAnswer,
+    response_model=ChangedAllowedUseAnswer,
     summary="Change who may use an app connection, and where",
 )
 async def change_allowed_use(
@@ -170,7 +172,7 @@ async def change_allowed_use(
     changed = await context_of(request).allowed_use.change(
         principal_of(request), model, str(connection_id), change
     )
-    return json_response({"allowedUse": allowed_use_json(changed)})
+    return json_response(changed_use_json(changed))
 
 
 @_general.delete(_ONE, response_model=AppConnectionAnswer, summary="Delete an app connection")

@@ -8,9 +8,14 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from pydantic import JsonValue
+from sqlalchemy import update
 
 from keybearer.domain.certificates.orders import renewal_time
+from keybearer.domain.errors import InvalidError
+from keybearer.store.audit import AuditFilter
 from keybearer.store.certificate_request_search import RequestFilter, RequestSort
+from keybearer.store.tables.certificates import CertificateRow
 from support.issuing_domain import IssuingDomain, issuing_domain
 from support.virtual_time import VirtualTime
 
@@ -104,3 +109,54 @@ def test_when_a_certificate_renews(lifetime: int, days: int | None, before: int)
     begin = VirtualTime().now()
     end = begin + timedelta(days=lifetime)
     assert renewal_time(begin, end, days) == end - timedelta(days=before)
+
+
+FORBIDDEN: dict[str, JsonValue] = {"subject": [{"type": "common_name", "denied": ["a"]}]}
+"""Of a policy: what `home.issue` asks for."""
+
+
+async def refusals_in_the_log(home: IssuingDomain) -> list[tuple[str | None, dict[str, object]]]:
+    """Who was refused a renewal, and what the audit log says of it."""
+    await home.audit.flush()
+    wanted = AuditFilter(home.admin.organization_id, home.project_id, ("refuse-certificate-renewal",))
+    async with home.database.reading() as unit:
+        lines = await unit.audit_log.listed(wanted, offset=0, limit=10)
+    return [(line.actor_id, dict(line.details)) for line in lines]
+
+
+async def test_a_renewal_that_the_policy_forbids_is_told_to_admins_by_ids(
+    home: IssuingDomain, capsys: pytest.CaptureFixture[str]
+) -> None:
+    issued = (await home.issue()).certificate
+    assert issued is not None
+    async with home.database.writing() as unit:
+        await unit.certificate_policies.update(replace(home.policy, rules=FORBIDDEN))
+    await home.time.advance(21 * 86400)
+    assert await home.renewal.renew_due() == 0
+    with pytest.raises(InvalidError, match="is denied"):
+        await home.renewal.renew(home.admin, issued.id)
+    told = {"certificateId": issued.id, "profileId": home.profile_id, "serialNumber": issued.serial_number}
+    assert await refusals_in_the_log(home) == [(home.admin.identity_id, told), (None, told)]
+    lines = [line for line in "".join(capsys.readouterr()).splitlines() if "certificate_not_renewed" in line]
+    assert len(lines) == 2
+    for line in lines:
+        assert issued.id in line
+        assert home.profile_id in line
+        assert home.project_id in line
+        assert "common_name" not in line
+
+
+async def test_one_certificate_that_is_refused_keeps_no_other_from_its_renewal(home: IssuingDomain) -> None:
+    """Whatever refuses it: here what is stored of it can't be read any more."""
+    broken, good = [(await home.issue()).certificate for _ in range(2)]
+    assert broken is not None
+    assert good is not None
+    async with home.database.writing() as unit:
+        await unit.certificates.update(replace(broken, renew_at=broken.not_before))
+        await unit._connection.execute(
+            update(CertificateRow).where(CertificateRow.id == broken.id).values(certificate="no PEM")
+        )
+    await home.time.advance(21 * 86400)
+    assert await home.renewal.renew_due() == 1
+    assert (await home.certificate(good.id)).renewed_by_id is not None
+    assert [told["certificateId"] for _, told in await refusals_in_the_log(home)] == [broken.id]

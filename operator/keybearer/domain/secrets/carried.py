@@ -1,0 +1,185 @@
+"""What a text, an import or a move makes others carry on: judged for whoever puts it there.
+
+A sync carries what its folder comes to with the rights of its owner, and lists show it with those of who reads. So
+who may write in a folder must not lead from there to what their own reading is refused, by whatever steps: a text
+that names another one leads to all that this one names, and an import to all that its folder leads to.
+
+Nothing is expanded here, so no text grows, and a user's own values hide nothing: each secret is looked at once, as it
+is shared. Names lead where they lead when a sync carries them (`domain.secrets.bindings`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from keybearer.domain.access import ProjectAccess, open_projects
+from keybearer.domain.authorization import Action, Subject, Where
+from keybearer.domain.errors import InvalidError
+from keybearer.domain.secrets.bindings import redirects_of
+from keybearer.domain.secrets.expansion import referring_text, target_of
+from keybearer.domain.secrets.imported import folders_led_to
+from keybearer.domain.secrets.questions import SecretsAt
+from keybearer.domain.secrets.references import (
+    Redirects,
+    builds_references,
+    can_exist,
+    has_references,
+    led_to,
+    named_targets,
+)
+from keybearer.store.records import Folder, Secret
+from keybearer.store.secret_places import Location, ReferenceTarget
+from keybearer.store.secrets import LISTED_MAX_BYTES, TooLargeError
+from keybearer.store.unit import UnitOfWork
+
+__all__ = [
+    "require_readable_folders",
+    "require_readable_source",
+    "require_readable_stored",
+    "require_readable_targets",
+]
+
+_MAX_FOLLOWED = 50_000
+_TOO_MUCH = "What is written leads to too many secrets; refer to fewer, or import less"
+
+
+async def require_readable_targets(
+    unit: UnitOfWork, access: ProjectAccess, secrets: Iterable[Secret]
+) -> None:
+    """Let pass texts that lead only to what their writer may read.
+
+    Args:
+        unit: of the change, before it is stored.
+        access: of the writer, to the project of the secrets.
+        secrets: as they will be stored.
+
+    Raises:
+        ForbiddenError: one leads to a secret whose value the writer may not read, or is put together from others, so
+            that it could name any.
+        InvalidError: they lead to too many secrets.
+    """
+    written = [secret for secret in secrets if has_references(referring_text(secret))]
+    if written:
+        await _Walk(unit, access).require(written, are_stored=False)
+
+
+async def require_readable_stored(unit: UnitOfWork, access: ProjectAccess, secrets: Iterable[Secret]) -> None:
+    """Let pass texts, as they are stored, that lead only to what the principal may read: by what their names mean.
+
+    Raises:
+        ForbiddenError: one leads to a secret whose value the principal may not read.
+        InvalidError: they lead to too many secrets.
+    """
+    stored = [secret for secret in secrets if has_references(referring_text(secret))]
+    if stored:
+        await _Walk(unit, access).require(stored, are_stored=True)
+
+
+async def require_readable_source(unit: UnitOfWork, access: ProjectAccess, at: SecretsAt) -> None:
+    """Let pass a folder whose shared secrets, and imports, lead only to what the principal may read.
+
+    A folder that doesn't exist leads nowhere.
+
+    Raises:
+        ForbiddenError: they lead to values that the principal may not read.
+        InvalidError: they lead to too many secrets or folders.
+    """
+    folder = await unit.folders.at(access.project.id, at.environment, at.path)
+    if folder is not None:
+        await require_readable_folders(unit, access, [folder])
+
+
+async def require_readable_folders(
+    unit: UnitOfWork, access: ProjectAccess, folders: Collection[Folder]
+) -> None:
+    """Let pass folders of the project, as they are stored, that lead only to what the principal may read.
+
+    Raises:
+        ForbiddenError: they lead to values that the principal may not read.
+        InvalidError: they lead to too many secrets or folders.
+    """
+    own = [folder.id for folder in folders]
+    imported = await folders_led_to(unit, access, own)
+    referring = await unit.references.referring_in([*own, *imported])
+    if len(referring) > _MAX_FOLLOWED:
+        raise InvalidError(_TOO_MUCH)
+    try:
+        stored = await unit.secrets.by_ids(referring, max_bytes=LISTED_MAX_BYTES)
+    except TooLargeError as error:
+        raise InvalidError(_TOO_MUCH) from error
+    await require_readable_stored(unit, access, stored)
+
+
+class _Walk:
+    """From text to text, each once."""
+
+    def __init__(self, unit: UnitOfWork, access: ProjectAccess) -> None:
+        self._unit = unit
+        self._home = access
+        self._projects: dict[str, ProjectAccess | None] = {}
+        self._redirects: dict[str, Redirects] = {}
+        self._seen: set[ReferenceTarget] = set()
+
+    async def require(self, secrets: Iterable[Secret], *, are_stored: bool) -> None:
+        """Let pass the secrets of the home project; names in texts that are only written now mean what has them."""
+        await self._open("", self._home)
+        ahead: set[ReferenceTarget] = set()
+        for secret in secrets:
+            ahead |= self._named(secret, target_of(secret), are_stored=are_stored)
+        while ahead := {target for target in ahead - self._seen if can_exist(target)}:
+            self._seen |= ahead
+            if len(self._seen) > _MAX_FOLLOWED:
+                raise InvalidError(_TOO_MUCH)
+            await self._open_projects({target.project_slug for target in ahead})
+            ahead = await self._followed(ahead)
+
+    async def _followed(self, targets: Iterable[ReferenceTarget]) -> set[ReferenceTarget]:
+        """Return what the texts at these places name, after checking that they may be read."""
+        of_project: dict[str, list[Location]] = {}
+        for target in sorted(targets, key=str):
+            access, place = self._projects[target.project_slug], target.location
+            if access is not None:
+                access.require(Action.READ_VALUE, Subject.SECRETS, Where(place.environment, place.path))
+                of_project.setdefault(target.project_slug, []).append(place)
+        further: set[ReferenceTarget] = set()
+        for slug, places in of_project.items():
+            for secret in await self._at(slug, places):
+                place = Location(secret.environment, secret.path, secret.key)
+                further |= self._named(secret, ReferenceTarget(slug, place), are_stored=True)
+        return further
+
+    async def _at(self, slug: str, places: list[Location]) -> list[Secret]:
+        access = self._projects[slug]
+        if access is None:
+            return []
+        try:
+            return await self._unit.secrets.at(access.project.id, places, max_bytes=LISTED_MAX_BYTES)
+        except TooLargeError as error:
+            raise InvalidError(_TOO_MUCH) from error
+
+    def _named(self, secret: Secret, at: ReferenceTarget, *, are_stored: bool) -> set[ReferenceTarget]:
+        text = referring_text(secret)
+        access = self._projects[at.project_slug]
+        if access is not None and builds_references(text):
+            access.require(Action.READ_VALUE, Subject.SECRETS)
+        named = named_targets(text, at)
+        if not are_stored:
+            return named
+        redirects = self._redirects.get(at.project_slug, {})
+        led = {led_to(target, at, redirects) for target in named}
+        return {target for target in led if target is not None}
+
+    async def _open_projects(self, slugs: set[str]) -> None:
+        fresh = slugs - self._projects.keys()
+        if not fresh:
+            return
+        self._projects.update(dict.fromkeys(fresh))
+        for access in await open_projects(self._unit, self._home.principal, slugs=fresh):
+            await self._open(access.project.slug, access)
+
+    async def _open(self, slug: str, access: ProjectAccess) -> None:
+        # Its own project by its slug is the same project, with the same rights.
+        is_home = access.project.id == self._home.project.id
+        self._projects[slug] = self._home if is_home else access
+        loose = await self._unit.bindings.loose(access.project.id)
+        self._redirects[slug] = redirects_of(loose, slug, only_bound=True)
