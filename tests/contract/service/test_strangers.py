@@ -134,7 +134,11 @@ def test_the_body_of_a_login_that_does_not_come_is_not_waited_for(running: Servi
         answer = b""
         while part := connection.recv(65_536):
             answer += part
-    assert answer.startswith(b"HTTP/1.1 408 ")
+    head, _, body = answer.partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 408 ")
+    assert b"\r\nconnection: close" in head
+    assert json.loads(body)["error"] == "RequestTimeout"
+    assert json.loads(body)["message"] == "The body did not come within 10 s"
 
 
 @pytest.mark.deep
