@@ -158,7 +158,10 @@ class UserMemberships:
             await self._lockouts.count(unit, counter, DEFAULT_LOCKOUT, now)
             if len(set(emails)) == 1:
                 return unknown
-            return NotFoundError("No user of the organization has one of these emails or usernames")
+            return NotFoundError(
+                "At least one of these emails or usernames belongs to no user of the organization; ask an admin of "
+                "the organization, who can list its users"
+            )
 
     async def _put(
         self, unit: UnitOfWork, access: ProjectAccess, user: User, roles: tuple[str, ...]
