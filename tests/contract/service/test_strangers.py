@@ -46,8 +46,8 @@ def knock(service: Service, address: str) -> socket.socket:
 
 def probes_of(service: Service) -> httpx.Client:
     def told() -> str | None:
-        lines = [json.loads(line) for line in service.log.read_text().splitlines() if "probes_served" in line]
-        return lines[-1]["address"] if lines else None
+        lines = [json.loads(line) for line in service.log.read_text().splitlines() if "served_beside" in line]
+        return next((line["address"] for line in lines if line["what"] == "probes"), None)
 
     return httpx.Client(
         base_url=f"http://{eventually(told, awaited='a port for probes')}", timeout=PROBE_SECONDS
