@@ -1,7 +1,7 @@
 """How the documentation becomes a site: `make docs`. Sources are the Markdown files as a code host shows them.
 
 The root of the repository is the source directory, so that a link means the same here and there. What a code host
-has no words for, the navigation, stands in `navigation.toml` beside this file.
+has no words for, the navigation, is in `navigation.toml` in this directory.
 """
 
 from __future__ import annotations

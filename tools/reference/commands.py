@@ -57,7 +57,7 @@ def commands_page() -> str:
             "# Commands\n",
             NOTE + "\n",
             (
-                "How the commands work together, their exit statuses and their environment stand in [the command line](../cli.md). "
+                "[The command line](../cli.md) says how the commands work together, and has their exit statuses and their environment. "
                 "All take `--help`; `keybearer --version` prints the version. Those of `kubectl keybearer` are the plugin's.\n"
             ),
             table(("command", "does"), rows),

@@ -62,15 +62,15 @@ def events_page() -> str:
             NOTE + "\n",
             (
                 "Events (`events.k8s.io/v1`) are told by `keybearer.dev/operator`, about the object that they concern. When the reason "
-                "of a condition changes, an Event has it too: `Normal` where all is well, `Warning` elsewhere. What these mean "
-                "stands with the [conditions](reasons.md). A first sync that goes well makes no Event. The same holds for "
-                "requests of others, whose reasons stand [there](reasons.md#requests-of-others).\n"
+                "of a condition changes, an Event has it too: `Normal` where all is well, `Warning` elsewhere. The page on "
+                "[conditions](reasons.md) says what they mean. A first sync that goes well makes no Event. The same holds for "
+                "requests of others; their reasons are [there](reasons.md#requests-of-others) too.\n"
             ),
             "Beside these:\n",
             table(("reason", "on", "type", "means"), rows),
             (
                 "Events of one kind about one object are joined by the API server's rules, and the API server forgets all of them "
-                "after an hour by default: what matters stands in the status.\n"
+                "after an hour by default: what matters is in the status.\n"
             ),
         )
     )

@@ -65,8 +65,8 @@ def reasons_page() -> str:
             (
                 "`kubectl get` shows `Ready`; `kubectl describe` shows the conditions with their reasons and messages. The message "
                 "names the object, the field or the key; this page says what each reason means and what to do. "
-                "`kubectl keybearer explain KIND/NAME` says the same for an object of yours. Which symptom leads where "
-                "stands in [troubleshooting](../troubleshooting.md).\n"
+                "`kubectl keybearer explain KIND/NAME` says the same for an object of yours. "
+                "[Troubleshooting](../troubleshooting.md) lists symptoms and their causes.\n"
             ),
             "## Conditions\n",
             table(("type", "True means"), [(code(name), text) for name, text in CONDITIONS.items()]),
@@ -77,7 +77,7 @@ def reasons_page() -> str:
             _table(SyncReason, SYNC_REMEDIES),
             "### Single keys\n",
             (
-                "These stand in `status.keys[].reason`. Those that keep the target from being written are the reason of `Ready` "
+                "These are in `status.keys[].reason`. Those that keep the target from being written are the reason of `Ready` "
                 "as well; the last good target stays.\n"
             ),
             table(

@@ -46,8 +46,8 @@ def resource_page(resource: CustomResource) -> str:
         f"{resource.description}\n",
         (
             f"`apiVersion: {resource.group}/{resource.version}`, `kind: {resource.kind}`; `kubectl get` knows it as {names}, and "
-            f"`kubectl explain {resource.singular}.spec` says what this page says. What its conditions mean stands "
-            "[with the reasons](reasons.md).\n"
+            f"`kubectl explain {resource.singular}.spec` says what this page says. The page on "
+            "[reasons](reasons.md) says what its conditions mean.\n"
         ),
         _columns(resource),
     ]

@@ -165,7 +165,8 @@ class UserMemberships:
             if len(set(emails)) == 1:
                 return unknown
             return UnknownEmailsError(
-                "No user of the organization has one of these emails or usernames",
+                "At least one of these emails or usernames belongs to no user of the organization; ask an admin of "
+                "the organization, who can list its users",
                 project_id=project_id,
                 emails=unknown.emails,
             )

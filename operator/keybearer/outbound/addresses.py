@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ipaddress
 
+from keybearer.base.addresses import as_ipv4
+
 __all__ = ["Address", "Network", "inner_kind", "plain_address"]
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
@@ -55,10 +57,11 @@ def inner_kind(address: Address) -> str | None:
 
     An IPv4 address that is embedded in an IPv6 one is judged as IPv4, as a router or kernel treats it.
     """
+    address = as_ipv4(address)
     if isinstance(address, ipaddress.IPv6Address):
-        hidden = _hidden(address)
-        if hidden is not None:
-            return inner_kind(hidden)
+        translated = _translated(address)
+        if translated is not None:
+            return inner_kind(translated)
     kinds = (
         ("cloud metadata", address in _METADATA),
         ("unspecified", address.is_unspecified),
@@ -71,9 +74,8 @@ def inner_kind(address: Address) -> str | None:
     return next((kind for kind, holds in kinds if holds), None)
 
 
-def _hidden(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
-    if address.ipv4_mapped is not None:
-        return address.ipv4_mapped
+def _translated(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
+    """Return the IPv4 address to which a gateway or a tunnel sends what is for this one."""
     if address.sixtofour is not None:
         return address.sixtofour
     if address in _NAT64 or (address in _COMPATIBLE and int(address) > 1):

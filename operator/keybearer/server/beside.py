@@ -40,7 +40,7 @@ async def served_beside(app: ASGIApp, listener: socket.socket, what: str) -> Asy
     )
     host, port = listener.getsockname()[:2]
     serving = asyncio.create_task(server.serve(sockets=[listener]), name=f"serve-{what}")
-    _log.info(f"{what}_served", address=f"{host}:{port}")
+    _log.info("served_beside", what=what, address=f"{host}:{port}")
     try:
         yield
     finally:

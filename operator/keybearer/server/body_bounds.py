@@ -10,17 +10,27 @@ import asyncio
 from starlette.exceptions import HTTPException
 from starlette.types import Message, Receive, Scope
 
-__all__ = ["TooLargeBodyError", "bounded_body", "refuse_announced", "timely_body"]
+__all__ = ["LateBodyError", "TooLargeBodyError", "bounded_body", "refuse_announced", "timely_body"]
 
 
 class TooLargeBodyError(HTTPException):
     """Answered with 413, and with the bound.
 
-    The framework passes on its own kind of error alone while it reads a body.
+    It is an HTTPException because the framework passes on no other error while it reads a body.
     """
 
     def __init__(self, most: int) -> None:
         super().__init__(413, f"The body has more than {most} bytes")
+
+
+class LateBodyError(HTTPException):
+    """Answered with 408, and with the bound; the connection ends with the answer.
+
+    It is an HTTPException for the same reason.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(408, f"The body did not come within {seconds:g} s")
 
 
 def bounded_body(receive: Receive, most: int) -> Receive:
@@ -47,7 +57,7 @@ def timely_body(receive: Receive, seconds: float) -> Receive:
     """Return what receives a body within so many seconds from now.
 
     Raises:
-        HTTPException: when received, 408: the body didn't come in time; the connection ends with the answer.
+        LateBodyError: when received: the body didn't come in time.
     """
     loop = asyncio.get_running_loop()
     deadline = loop.time() + seconds
@@ -61,9 +71,7 @@ def timely_body(receive: Receive, seconds: float) -> Receive:
             async with asyncio.timeout_at(deadline):
                 message = await receive()
         except TimeoutError as error:
-            raise HTTPException(
-                408, f"The body did not come within {seconds:g} s", {"connection": "close"}
-            ) from error
+            raise LateBodyError(seconds) from error
         is_whole = message["type"] != "http.request" or not message.get("more_body", False)
         return message
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any, ClassVar
 
 import orjson
@@ -18,6 +19,7 @@ from uvicorn.server import ServerState
 
 from keybearer.base.ids import new_request_id
 from keybearer.base.logs import get_logger
+from keybearer.server.answers import TRY_AGAIN, retry_after
 from keybearer.server.connection_shares import ConnectionShares
 from keybearer.server.request_scope import PRINCIPAL_KEY
 from keybearer.wire.errors import ErrorBody
@@ -55,7 +57,7 @@ class _Refusal:
     reason: str
     word: str
     message: str
-    headers: str = ""
+    wait: timedelta | None = None
 
 
 _FULL = _Refusal(
@@ -63,14 +65,14 @@ _FULL = _Refusal(
     "Service Unavailable",
     "ServiceUnavailable",
     "The service has as many connections as it may; try again",
-    "retry-after: 1\r\n",
+    TRY_AGAIN,
 )
 _MANY = _Refusal(
     503,
     "Service Unavailable",
     "ServiceUnavailable",
     "Your address has as many connections without an accepted token as it may; try again",
-    "retry-after: 1\r\n",
+    TRY_AGAIN,
 )
 _LONG_HEAD = _Refusal(
     431,
@@ -326,9 +328,10 @@ def _written(refusal: _Refusal, request_id: str) -> bytes:
         req_id=request_id, status_code=refusal.status, message=refusal.message, error=refusal.word
     ).model_dump(by_alias=True, exclude={"details"})
     content = orjson.dumps(body)
+    wait = "" if refusal.wait is None else f"retry-after: {retry_after(refusal.wait)}\r\n"
     head = (
         f"HTTP/1.1 {refusal.status} {refusal.reason}\r\ncontent-type: application/json\r\n"
         "cache-control: no-store\r\nx-content-type-options: nosniff\r\n"
-        f"content-length: {len(content)}\r\nx-request-id: {request_id}\r\n{refusal.headers}connection: close\r\n\r\n"
+        f"content-length: {len(content)}\r\nx-request-id: {request_id}\r\n{wait}connection: close\r\n\r\n"
     )
     return head.encode() + content

@@ -6,7 +6,6 @@ answered "Something went wrong" and logged by type and place, without its text.
 
 from __future__ import annotations
 
-import math
 import os
 import traceback
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -30,7 +29,7 @@ from keybearer.domain.errors import (
     SchemaViolationError,
     UnauthenticatedError,
 )
-from keybearer.server.answers import json_response
+from keybearer.server.answers import TRY_AGAIN, json_response, retry_after
 from keybearer.server.refusal_audit import record_refusal
 from keybearer.server.request_scope import request_id_of
 from keybearer.store.failures import BusyError, TooSlowError, UnavailableError, UnstorableTextError
@@ -66,8 +65,6 @@ _TABLE: Mapping[type[Exception], _Row] = {
     TooSlowError: _Row(504, "GatewayTimeoutError"),
     TimeoutError: _Row(504, "GatewayTimeoutError"),
 }
-_TRY_AGAIN = timedelta(seconds=1)
-"""What 503 asks for: the next moment may find the database free, or back."""
 _UNAVAILABLE = 503
 _MAX_KINDS = 5
 _OURS = f"{Path(__file__).parent.parent}{os.sep}"
@@ -125,6 +122,11 @@ async def _http(request: Request, error: Exception) -> Response:
             # A known path under another method is an unknown route, as in the published service.
             message = f"Route {request.method}:{request.url.path} not found"
             return _answer(request, 404, "Not Found", message)
+        case 408:
+            response = _answer(request, 408, "RequestTimeout", error.detail)
+            # Nobody waits for the rest of the body.
+            response.headers["connection"] = "close"
+            return response
         case 413:
             return _answer(request, 413, "PayloadTooLarge", error.detail)
         case status:
@@ -197,9 +199,9 @@ def _answer(
         answered["details"] = details
     response = json_response(answered, status)
     if status == _UNAVAILABLE:
-        wait = _TRY_AGAIN
+        wait = TRY_AGAIN
     if wait is not None:
-        response.headers["retry-after"] = str(math.ceil(wait.total_seconds()))
+        response.headers["retry-after"] = retry_after(wait)
     return response
 
 

@@ -20,6 +20,7 @@ _ERRORS = {
     "401": "The token is missing, malformed, expired, revoked or unknown",
     "403": "The identity may not",
     "404": "What was named doesn't exist",
+    "408": "The body of a request without a token came too late; the connection ends",
     "413": "The body is too large",
     "422": "A field has a form that its schema forbids",
     "429": "Too many requests of one address, logins or streams at once, or unknown emails",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from starlette.types import Receive, Scope, Send
 
-from keybearer.server.answers import json_response
+from keybearer.server.answers import json_response, status_response
 
 __all__ = ["PROBE_OPTION", "ProbeListen", "probe_app"]
 
@@ -20,5 +20,5 @@ _PATH = "/api/status"
 async def probe_app(scope: Scope, receive: Receive, send: Send) -> None:
     """Answer `GET /api/status` as the service does, and nothing else."""
     asked = scope["method"] in ("GET", "HEAD") and scope["path"] == _PATH
-    answer = json_response({"message": "Ok"}) if asked else json_response({"message": "Not found"}, 404)
+    answer = status_response() if asked else json_response({"message": "Not found"}, 404)
     await answer(scope, receive, send)

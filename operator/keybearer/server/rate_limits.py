@@ -172,8 +172,8 @@ class RateLimits:
             window.count += 1
         return min((counter.standing(window) for counter, window in windows), key=_nearness)
 
-    def failing(self, address: str | None) -> Standing | None:
-        """Return how the limit of failed logins stands, if it refuses logins from the address; None otherwise."""
+    def refuse_login(self, address: str | None) -> Standing | None:
+        """Return the state of the limit of failed logins if it refuses this login, and count that; None otherwise."""
         counter = self._counters.get(RequestClass.FAILED_LOGINS)
         if counter is None:
             return None
@@ -238,7 +238,7 @@ class RateLimitShell:
         client = scope.get("client") or (None, 0)
         standing = None if kind is None else self._limits.take(kind, client[0])
         if kind is RequestClass.AUTH and (standing is None or not standing.is_refused):
-            standing = self._limits.failing(client[0]) or standing
+            standing = self._limits.refuse_login(client[0]) or standing
             send = self._watched(client[0], send)
         if standing is None:
             await self._app(scope, receive, send)

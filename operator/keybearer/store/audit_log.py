@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from sqlalchemy import ColumnElement, select
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from keybearer.base.ids import OrganizationId
@@ -15,6 +16,7 @@ from keybearer.store.audit_chain.retention import cut_lines, note_chains
 from keybearer.store.audit_chain.taking_in import TakenIn, take_in
 from keybearer.store.audit_chain.writing import AuditWriter, Chain, ChainLostError, append, begin_chain
 from keybearer.store.columns import select_record
+from keybearer.store.failures import RaceError
 from keybearer.store.revisions import Changes
 from keybearer.store.tables.audit import AuditLogRow
 from keybearer.store.tables.identities import OrganizationRow
@@ -58,6 +60,10 @@ class AuditLog:
                 self._longer = await append(self._connection, self._writer, self._chain, added)
             except ChainLostError:
                 pass
+            except (DBAPIError, RaceError):
+                # Somebody may have inserted a line with the number of the next one: use another chain from now on.
+                self._chain = None
+                raise
             else:
                 return
         begun = await begin_chain(self._connection, self._writer, lost=self._chain)

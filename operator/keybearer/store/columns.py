@@ -37,6 +37,7 @@ __all__ = [
     "instant_of",
     "milliseconds",
     "moved",
+    "number_in",
     "record_columns",
     "select_record",
 ]
@@ -104,6 +105,11 @@ def milliseconds(instant: datetime) -> int:
 def as_stored(column: ColumnElement[Any]) -> ColumnElement[Any]:
     """Return the column without conversion: in SQLite, an edited row can hold any type of value."""
     return type_coerce(column, NullType())
+
+
+def number_in(stored: object) -> int | None:
+    """Return the stored whole number; None if the column holds nothing, or a value of another type."""
+    return stored if isinstance(stored, int) else None
 
 
 def instant_of(milliseconds: int) -> datetime:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
@@ -33,8 +34,16 @@ from keybearer.store.tables.secrets import SecretRow, SecretVersionRow
 
 __all__ = ["DataKeyRotation", "Resealing"]
 
-_SECRETS, _VERSIONS, _FOLDERS, _KEYS = "secrets", "versions", "folders", "keys"
 _FOLDERS_AT_ONCE = 100
+
+
+class _Phase(StrEnum):
+    """What is sealed anew, in this order."""
+
+    SECRETS = "secrets"
+    VERSIONS = "versions"
+    FOLDERS = "folders"
+    KEYS = "keys"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +93,11 @@ class Resealing:
         await self._connection.execute(delete(KeyRotationRow).where(KeyRotationRow.project_id == project_id))
         await self._connection.execute(
             insert(KeyRotationRow).values(
-                project_id=project_id, phase=_SECRETS, after="", resealed=0, started_at=self._clock.now()
+                project_id=project_id,
+                phase=_Phase.SECRETS,
+                after="",
+                resealed=0,
+                started_at=self._clock.now(),
             )
         )
         return True
@@ -120,26 +133,26 @@ class Resealing:
         rotation = DataKeyRotation(*row)
         key = await self._keys.active(project_id)
         match rotation.phase:
-            case "secrets":
+            case _Phase.SECRETS:
                 rows = await self._next_secrets(rotation, limit)
                 done = await self._reseal_secrets(rows, key)
                 after = rows[-1].id if rows else ""
-                await self._note(rotation, done, _SECRETS if rows else _VERSIONS, after)
-            case "versions":
+                await self._note(rotation, done, _Phase.SECRETS if rows else _Phase.VERSIONS, after)
+            case _Phase.VERSIONS:
                 rows = await self._next_versions(rotation, limit)
                 done = await self._reseal_versions(rows, key)
                 after = f"{rows[-1].secret_id}:{rows[-1].version}" if rows else ""
-                await self._note(rotation, done, _VERSIONS if rows else _FOLDERS, after)
-            case "folders":
+                await self._note(rotation, done, _Phase.VERSIONS if rows else _Phase.FOLDERS, after)
+            case _Phase.FOLDERS:
                 more = await self._reseal_folders(project_id, key, limit)
                 if not more:
                     await self._places.reseal(project_id, key)
-                await self._note(rotation, 0, _FOLDERS if more else _KEYS, "")
-            case _:
+                await self._note(rotation, 0, _Phase.FOLDERS if more else _Phase.KEYS, "")
+            case _:  # keys; after an edit in the database too, since the end looks for what was left out
                 done = await self._project_keys.advance(project_id, key, limit)
                 if not done:
                     return await self._finish(rotation, key)
-                await self._note(rotation, done, _KEYS, "")
+                await self._note(rotation, done, _Phase.KEYS, "")
         return True
 
     async def lock(self, project_id: ProjectId) -> bool:
@@ -148,7 +161,7 @@ class Resealing:
         locked = await self._connection.execute(statement.with_for_update(key_share=True))
         return locked.first() is not None
 
-    async def _note(self, rotation: DataKeyRotation, done: int, phase: str, after: str) -> None:
+    async def _note(self, rotation: DataKeyRotation, done: int, phase: _Phase, after: str) -> None:
         await self._connection.execute(
             update(KeyRotationRow)
             .where(KeyRotationRow.project_id == rotation.project_id)
@@ -242,7 +255,9 @@ class Resealing:
     async def _finish(self, rotation: DataKeyRotation, key: SealingKey) -> bool:
         await self._keys.hold_former(rotation.project_id, key.name)
         if await self._is_left(rotation.project_id, key.name):
-            await self._note(rotation, 0, _SECRETS, "")  # whatever it is: never delete what it is sealed with
+            await self._note(
+                rotation, 0, _Phase.SECRETS, ""
+            )  # whatever it is: never delete what it is sealed with
             return True
         if key.is_strict:
             await self._places.reseal(rotation.project_id, key, is_bound=True)

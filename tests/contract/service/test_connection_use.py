@@ -145,6 +145,19 @@ class TestConnectionsOfTheOrganization:
         assert (await shared.allow(projectIds=None))["projectIds"] is None
         await shared.create(shared.quiet.admin)
 
+    async def test_one_that_no_project_may_use_is_available_nowhere(
+        self, quiet: QuietService, shared: Place
+    ) -> None:
+        async def is_available() -> bool:
+            answer = await quiet.admin.json("GET", f"{CONNECTIONS}/{VAULT}/available")
+            return shared.connection in [one["id"] for one in answer["appConnections"]]
+
+        assert await is_available()
+        await shared.allow(projectIds=[shared.project])
+        assert await is_available()
+        await shared.allow(projectIds=[])
+        assert not await is_available()
+
     async def test_only_projects_of_the_organization_are_named(self, shared: Place) -> None:
         missing = "00000000-0000-4000-8000-000000000000"
         refusal = await shared.allow(status=400, projectIds=[missing])

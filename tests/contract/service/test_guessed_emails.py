@@ -109,7 +109,10 @@ async def test_known_emails_between_the_guesses_change_nothing(scene: Scene) -> 
 async def test_one_unknown_email_among_several_says_nothing_of_the_others(scene: Scene) -> None:
     inviter, known = await scene.inviter(), await scene.person()
     told = await inviter.invite(known, "zzz@example.com", status=404)
-    assert told["message"] == "No user of the organization has one of these emails or usernames"
+    assert told["message"] == (
+        "At least one of these emails or usernames belongs to no user of the organization; ask an admin of the "
+        "organization, who can list its users"
+    )
     admin = Inviter(scene.service.admin, inviter.project)
     assert "'zzz@example.com'" in (await admin.invite(known, "zzz@example.com", status=404))["message"]
 

@@ -46,8 +46,8 @@ def knock(service: Service, address: str) -> socket.socket:
 
 def probes_of(service: Service) -> httpx.Client:
     def told() -> str | None:
-        lines = [json.loads(line) for line in service.log.read_text().splitlines() if "probes_served" in line]
-        return lines[-1]["address"] if lines else None
+        lines = [json.loads(line) for line in service.log.read_text().splitlines() if "served_beside" in line]
+        return next((line["address"] for line in lines if line["what"] == "probes"), None)
 
     return httpx.Client(
         base_url=f"http://{eventually(told, awaited='a port for probes')}", timeout=PROBE_SECONDS
@@ -134,7 +134,11 @@ def test_the_body_of_a_login_that_does_not_come_is_not_waited_for(running: Servi
         answer = b""
         while part := connection.recv(65_536):
             answer += part
-    assert answer.startswith(b"HTTP/1.1 408 ")
+    head, _, body = answer.partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 408 ")
+    assert b"\r\nconnection: close" in head
+    assert json.loads(body)["error"] == "RequestTimeout"
+    assert json.loads(body)["message"] == "The body did not come within 10 s"
 
 
 @pytest.mark.deep

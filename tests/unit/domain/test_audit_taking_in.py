@@ -154,6 +154,29 @@ async def test_lines_that_replicas_of_an_earlier_version_still_write_are_chained
     assert fault.after is not None
 
 
+@pytest.mark.parametrize(
+    "edit",
+    ["created_at = 'x'", "created_at = x'ff'", "details = 'no JSON'", "actor_name = x'ff'", "id = x'ff'"],
+)
+@pytest.mark.usefixtures("few_at_once")
+async def test_what_no_column_should_hold_is_chained_as_well_and_reported(
+    house: AuditHouse, edit: str
+) -> None:
+    if house.own.server is not None:
+        pytest.skip("SQLite alone stores it")
+    house.edit(f"UPDATE audit_log SET {edit} WHERE id = (SELECT min(id) FROM audit_log)")  # noqa: S608 - our own
+    async with house.writer() as writer:
+        await writer.trail.take_in()
+        await writer.trail.prune()
+        found = await house.verify()
+        assert [fault.kind.value for fault in found.faults] == ["changed"]
+        assert (found.waiting, found.taken_in) == (0, 9)
+        house.clock.seconds += timedelta(days=91).total_seconds()
+        await writer.trail.prune()
+    found = await house.verify()
+    assert (found.lines, found.waiting, [fault.kind.value for fault in found.faults]) == (0, 0, ["changed"])
+
+
 async def test_in_a_database_that_begins_with_chains_no_line_comes_without_one(
     own_database: OwnDatabase, tmp_path: Path
 ) -> None:

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from keybearer.store.audit_chain.verification import Known
-from support.audit_house import AuditHouse, described
+from keybearer.store.unit import UnitOfWork
+from support.audit_house import AuditHouse, described, told
 from support.databases import OwnDatabase
 
 pytestmark = pytest.mark.every_database
@@ -148,6 +149,34 @@ async def test_what_nobody_edited_is_right(house: AuditHouse) -> None:
             id="a chain gets another number",
         ),
         pytest.param(
+            ["UPDATE audit_chains SET number = -2 WHERE number = 2"],
+            [("removed-chain", 2, None, 3), ("unknown-chain", -2, None, None)],
+            id="the end of a chain gets a number that no chain has",
+        ),
+        pytest.param(
+            ["UPDATE audit_chains SET number = 2147483647 WHERE number = 2"],
+            [("removed-chain", 2, None, 3), ("unknown-chain", 2147483647, None, None)],
+            id="the end of a chain gets the highest number",
+        ),
+        pytest.param(
+            ["UPDATE audit_log SET chain = 2147483647 WHERE chain = 1 AND sequence = 3"],
+            [("gap", 1, 3, 3), ("unknown-chain", 2147483647, None, None)],
+            id="a line gets the highest number of a chain",
+        ),
+        pytest.param(
+            [
+                "UPDATE audit_log SET chain = 1073741824 WHERE chain = 1 AND sequence = 3",
+                "UPDATE audit_chains SET number = 1073741825 WHERE number = 2",
+            ],
+            [
+                ("gap", 1, 3, 3),
+                ("removed-chain", 2, None, 3),
+                ("unknown-chain", 1073741824, None, None),
+                ("unknown-chain", 1073741825, None, None),
+            ],
+            id="the numbers of the next chains are taken",
+        ),
+        pytest.param(
             [
                 "DELETE FROM audit_log WHERE chain = 2",
                 "UPDATE audit_log SET chain = 2 WHERE chain = 1 AND sequence <= 3",
@@ -198,10 +227,21 @@ async def test_a_second_line_under_a_number_is_found_on_any_page(
         ("UPDATE audit_log SET details = 'no JSON' WHERE chain = 1 AND sequence = 3", ("changed", 1, 3, 3)),
         ("UPDATE audit_log SET created_at = 'x' WHERE chain = 1 AND sequence = 3", ("changed", 1, 3, 3)),
         ("UPDATE audit_log SET actor_name = x'00' WHERE chain = 1 AND sequence = 3", ("changed", 1, 3, 3)),
+        ("UPDATE audit_log SET id = x'ff' WHERE chain = 1 AND sequence = 3", ("changed", 1, 3, 3)),
         ("UPDATE audit_log SET mac = 'x' WHERE chain = 1 AND sequence = 6", ("changed", 1, 6, 6)),
         ("UPDATE audit_log SET sequence = 'x' WHERE chain = 1 AND sequence = 3", ("gap", 1, 3, 3)),
+        ("UPDATE audit_log SET chain = 'x' WHERE chain = 1 AND sequence = 3", ("gap", 1, 3, 3)),
+        ("UPDATE audit_log SET chain = x'ff' WHERE chain = 1 AND sequence = 3", ("gap", 1, 3, 3)),
+        ("UPDATE audit_log SET chain = x'ff' WHERE chain = 1", ("unknown-chain", None, None, None)),
+        ("UPDATE audit_log SET chain = 2.5 WHERE chain = 2", ("unknown-chain", None, None, None)),
+        ("UPDATE audit_log SET chain = -9e999 WHERE chain = 2 AND sequence = 1", ("gap", 2, 1, 1)),
         ("UPDATE audit_chains SET mac = 'x' WHERE number = 2", ("changed-end", 2, None, None)),
         ("UPDATE audit_chains SET sequence = -1 WHERE number = 2", ("changed-end", 2, None, None)),
+        ("UPDATE audit_chains SET sequence = 'x' WHERE number = 2", ("changed-end", 2, None, None)),
+        (
+            "UPDATE audit_chains SET number = 9223372036854775807 WHERE number = 2",
+            ("removed-chain", 2, None, 3),
+        ),
         ("UPDATE audit_register SET content = 'x'", ("register", None, None, None)),
     ],
 )
@@ -217,6 +257,54 @@ async def test_what_no_column_should_hold_is_told_and_ends_no_check(
         await writer.write("J")
         await writer.trail.prune()
     assert expected[0] in [kind for kind, *_ in await house.faults()]
+
+
+@pytest.mark.parametrize(
+    ("edit", "expected"),
+    [
+        ("UPDATE audit_chains SET sequence = 'x' WHERE number = 3", ("rolled-back", 3, None, 2)),
+        ("UPDATE audit_chains SET sequence = x'ff' WHERE number = 3", ("rolled-back", 3, None, 2)),
+        ("UPDATE audit_chains SET sequence = 7.5 WHERE number = 3", ("rolled-back", 3, None, 2)),
+        ("UPDATE audit_chains SET sequence = -1 WHERE number = 3", ("rolled-back", 3, None, 2)),
+        ("UPDATE audit_chains SET sequence = 1 WHERE number = 3", ("rolled-back", 3, 1, 2)),
+        ("UPDATE audit_chains SET sequence = 7 WHERE number = 3", ("rolled-back", 3, None, 2)),
+        ("UPDATE audit_chains SET sequence = 7, mac = 'x' WHERE number = 3", ("rolled-back", 3, None, 2)),
+        ("UPDATE audit_chains SET sequence = 7, end_mac = 'x' WHERE number = 3", ("rolled-back", 3, None, 2)),
+        ("UPDATE audit_chains SET number = 2147483647 WHERE number = 3", ("rolled-back", 3, None, 2)),
+        ("UPDATE audit_chains SET number = -3 WHERE number = 3", ("rolled-back", 3, None, 2)),
+        ("UPDATE audit_log SET chain = 'x' WHERE chain = 3", ("gap", 3, 1, 2)),
+    ],
+)
+async def test_a_process_goes_on_writing_whatever_its_chain_becomes(
+    house: AuditHouse, edit: str, expected: tuple[str, int | None, int | None, int | None]
+) -> None:
+    if house.own.server is not None and any(text in edit for text in ("'x'", "x'ff'", "7.5")):
+        pytest.skip("SQLite alone stores it")
+    async with house.writer() as writer:
+        await writer.write("J", "K")
+        house.edit(edit)
+        await writer.write("L", "M")
+        await writer.trail.prune()
+    await house.fill("N")
+    found = await house.verify()
+    assert expected in [described(fault) for fault in found.faults]
+    assert found.lines + sum(fault.lines or 0 for fault in found.faults) >= 9 + 5
+
+
+async def test_a_line_that_is_put_where_the_next_one_goes_costs_a_transaction_and_no_more(
+    house: AuditHouse,
+) -> None:
+    async def work(unit: UnitOfWork) -> None:
+        await unit.audit(told("L"))
+
+    async with house.writer() as writer:
+        await writer.write("J", "K")
+        house.edit(COPIED.format(place="3, 3, mac"))
+        await writer.database.write(work)
+        await writer.write("M")
+    found = await house.verify()
+    assert [described(fault) for fault in found.faults] == [("inserted", 3, 3, 3)]
+    assert [(chain.number, chain.lines) for chain in found.chains] == [(1, 6), (2, 3), (3, 3), (4, 2)]
 
 
 async def test_a_gap_is_told_with_the_times_around_it_and_its_writer(house: AuditHouse) -> None:

@@ -19,7 +19,7 @@ from keybearer.domain.errors import (
     SchemaViolationError,
     UnauthenticatedError,
 )
-from keybearer.server.body_bounds import TooLargeBodyError
+from keybearer.server.body_bounds import LateBodyError, TooLargeBodyError
 from keybearer.server.errors import BadRequestError, add_error_handlers
 from keybearer.server.request_scope import RequestShell
 from keybearer.store.audit import AuditEvent
@@ -85,6 +85,9 @@ TABLE = [
         id="too large",
     ),
     pytest.param(
+        lambda: LateBodyError(10), 408, "RequestTimeout", "The body did not come within 10 s", id="too late"
+    ),
+    pytest.param(
         lambda: UnsealError("cnry-in-an-error"),
         400,
         "CryptographyError",
@@ -109,6 +112,7 @@ async def test_each_error_has_one_answer(
         response = await client.get("/fail")
     assert response.status_code == status
     assert response.headers.get("retry-after") == ("1" if status == 503 else None)
+    assert response.headers.get("connection") == ("close" if status == 408 else None)
     assert response.json() == {
         "reqId": response.headers["x-request-id"],
         "statusCode": status,

@@ -138,7 +138,7 @@ class CertificateAuthorities:
                     principal,
                     EventType.UPDATE_CERTIFICATE_AUTHORITY,
                     changed,
-                    **_told(changed, configuration),
+                    **_audit_details(changed, configuration),
                 )
             )
             return await _view(unit, changed)
@@ -267,7 +267,7 @@ def _changed(authority: CertificateAuthority, change: AuthorityChange) -> Certif
     )
 
 
-def _told(authority: CertificateAuthority, configuration: Configuration) -> dict[str, AuditDetail]:
+def _audit_details(authority: CertificateAuthority, configuration: Configuration) -> dict[str, AuditDetail]:
     """Return what the audit log tells of a changed authority: where clients look for what it revoked, above all."""
     return {
         "status": str(authority.status),

@@ -26,9 +26,9 @@ __all__ = [
     "Binding",
     "BindingChange",
     "PolicyBinding",
-    "require_free_policy",
     "require_may_bind",
     "require_of_policy",
+    "require_unbound_policy",
 ]
 
 _WHAT = "Certificate policy"
@@ -89,7 +89,7 @@ class PolicyBinding:
             if change.authority_ids is not None:
                 access.require(Action.EDIT, Subject.CERTIFICATE_AUTHORITIES)
                 for authority_id in change.authority_ids:
-                    await _require_free(unit, policy, authority_id)
+                    await _require_unbound_authority(unit, policy, authority_id)
                 await unit.certificate_policies.set_authorities(policy.id, change.authority_ids)
             binding = await _binding(unit, policy)
             await unit.audit(
@@ -139,7 +139,7 @@ async def require_of_policy(unit: UnitOfWork, authority: CertificateAuthority, p
     )
 
 
-async def require_free_policy(unit: UnitOfWork, policy: CertificatePolicy) -> None:
+async def require_unbound_policy(unit: UnitOfWork, policy: CertificatePolicy) -> None:
     """Let pass a policy that no authority is bound to.
 
     Raises:
@@ -155,7 +155,7 @@ async def require_free_policy(unit: UnitOfWork, policy: CertificatePolicy) -> No
         )
 
 
-async def _require_free(unit: UnitOfWork, policy: CertificatePolicy, authority_id: str) -> None:
+async def _require_unbound_authority(unit: UnitOfWork, policy: CertificatePolicy, authority_id: str) -> None:
     found = await unit.certificate_authorities.get(authority_id, for_change=True)
     authority = in_project(found, policy.project_id, "Certificate authority")
     if authority.policy_id in (None, policy.id):

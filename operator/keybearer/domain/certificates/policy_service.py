@@ -14,7 +14,7 @@ from keybearer.base.ids import ProjectId, new_uuid
 from keybearer.domain.audit import EventType, audited
 from keybearer.domain.authorization import Action, Principal, Subject
 from keybearer.domain.certificates.lookup import access_to, certificate_project
-from keybearer.domain.certificates.policy_binding import require_free_policy
+from keybearer.domain.certificates.policy_binding import require_unbound_policy
 from keybearer.domain.errors import InvalidError
 from keybearer.domain.unchanged import UNCHANGED, Unchanged
 from keybearer.store.audit import AuditEvent
@@ -132,7 +132,7 @@ class CertificatePolicies:
                 raise InvalidError(
                     f"Certificate policy {policy.name} is in use by a certificate profile: delete that first"
                 )
-            await require_free_policy(unit, policy)
+            await require_unbound_policy(unit, policy)
             await unit.certificate_policies.delete(policy.id)
             await unit.audit(_event(principal, EventType.DELETE_CERTIFICATE_POLICY, policy))
             return policy

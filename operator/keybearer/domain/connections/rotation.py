@@ -146,7 +146,7 @@ class ConnectionRotation:
                     return None
             await self._renew(opened, model, present, by)
         except (RemoteError, TimeoutError, InvalidError) as error:
-            failure = _Failure(_told(error))
+            failure = _Failure(_message_of(error))
             await self._end(opened.connection, failure)
             _log.warning(
                 "connection_not_rotated", connection_id=opened.connection.id, kind=type(error).__name__
@@ -208,7 +208,7 @@ class ConnectionRotation:
             await self._proving.retired(model, connection.organization_id, old, new)
         except (RemoteError, TimeoutError) as error:
             raise _NotRetiredError(
-                f"The new credentials are in use, but the former ones are not withdrawn yet: {_told(error)}"
+                f"The new credentials are in use, but the former ones are not withdrawn yet: {_message_of(error)}"
             ) from error
         async with self._database.writing() as unit:
             await unit.app_connections.set_retiring(connection.id, None)
@@ -250,7 +250,7 @@ def _is_due(connection: AppConnection, now: datetime) -> bool:
     return connection.is_auto_rotation_enabled and planned is not None and planned <= now
 
 
-def _told(error: Exception) -> str:
+def _message_of(error: Exception) -> str:
     match error:
         case _NotRetiredError():
             return str(error)

@@ -18,7 +18,6 @@ from keybearer.domain.authorization import (
     Action,
     Principal,
     Subject,
-    organization_allows,
     require_organization,
 )
 from keybearer.domain.connections.credentials import kept_form, method_of, shown_form
@@ -31,7 +30,7 @@ from keybearer.domain.connections.lookup import (
 from keybearer.domain.connections.proving import Proving
 from keybearer.domain.connections.requests import AppConnectionChange, NewAppConnection
 from keybearer.domain.connections.rotation_terms import Terms, next_rotation
-from keybearer.domain.connections.use import may_use
+from keybearer.domain.connections.use import may_use, may_use_anywhere
 from keybearer.domain.errors import InvalidError, NotFoundError
 from keybearer.domain.syncs.queueing import queue_failed
 from keybearer.domain.user_login import require_user
@@ -158,14 +157,13 @@ class AppConnections:
     ) -> Sequence[AppConnection]:
         """Return connections that the principal may use in the project, its own and the organization's, by name.
 
-        Without a project, those of the organization.
+        Without a project, those of the organization that some project may use.
         """
         async with self._database.reading() as unit:
             found = await _listed(unit, principal.organization_id, None, app)
             if project_id is None:
                 require_organization(principal, Action.READ, Subject.APP_CONNECTIONS)
-                may_connect = organization_allows(principal, Action.CONNECT, Subject.APP_CONNECTIONS)
-                found = found if may_connect else []
+                found = [one for one in found if may_use_anywhere(principal, one)]
             else:
                 access = await open_project(unit, principal, ProjectRef(id=project_id))
                 access.require(Action.READ, Subject.APP_CONNECTIONS)

@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from keybearer.base.ids import ProjectId
 from keybearer.destinations.form import DestinationKind
 from keybearer.domain.access import ProjectAccess
-from keybearer.domain.authorization import Action, Subject, denied, organization_allows
+from keybearer.domain.authorization import Action, Principal, Subject, denied, organization_allows
 from keybearer.domain.errors import ForbiddenError, InvalidError, SchemaViolationError
 from keybearer.domain.path_patterns import new_pattern, parse_pattern
 from keybearer.store.app_connections import AppConnection
@@ -26,6 +26,7 @@ __all__ = [
     "NamedPlace",
     "checked_place_patterns",
     "may_use",
+    "may_use_anywhere",
     "place_of",
     "require_may_connect",
     "require_place",
@@ -44,6 +45,14 @@ def may_use(access: ProjectAccess, connection: AppConnection) -> bool:
     return _is_for(connection, access.project.id) and _may_connect(access, connection)
 
 
+def may_use_anywhere(principal: Principal, connection: AppConnection) -> bool:
+    """Return whether the principal may make syncs over a connection of the organization in some project.
+
+    No project is looked at: only who has the right in the organization, and with that in its projects, is told so.
+    """
+    return connection.allowed_project_ids != () and _organization_allows(principal)
+
+
 def require_may_connect(access: ProjectAccess, connection: AppConnection) -> None:
     """Let pass who has the right to use the connection in the project, whatever the connection allows there.
 
@@ -52,7 +61,7 @@ def require_may_connect(access: ProjectAccess, connection: AppConnection) -> Non
     """
     if _may_connect(access, connection):
         return
-    if connection.project_id is None and connection.allowed_project_ids is None:
+    if _names_no_projects(connection):
         refusal = denied(Action.CONNECT, Subject.APP_CONNECTIONS, project_id=access.project.id)
         raise ForbiddenError(
             f'{refusal.message}: App Connection "{connection.name}" is of the organization and names no projects, so '
@@ -163,15 +172,24 @@ def checked_place_patterns(patterns: Iterable[str], kinds: Iterable[DestinationK
     return tuple(checked)
 
 
+def _names_no_projects(connection: AppConnection) -> bool:
+    """Return whether it is a connection of the organization that doesn't say which projects may use it."""
+    return connection.project_id is None and connection.allowed_project_ids is None
+
+
 def _is_for(connection: AppConnection, project_id: ProjectId) -> bool:
     if connection.project_id is not None:
         return connection.project_id == project_id
-    return connection.allowed_project_ids is None or project_id in connection.allowed_project_ids
+    return _names_no_projects(connection) or project_id in (connection.allowed_project_ids or ())
+
+
+def _organization_allows(principal: Principal) -> bool:
+    return organization_allows(principal, Action.CONNECT, Subject.APP_CONNECTIONS)
 
 
 def _may_connect(access: ProjectAccess, connection: AppConnection) -> bool:
-    if connection.project_id is None and connection.allowed_project_ids is None:
-        return organization_allows(access.principal, Action.CONNECT, Subject.APP_CONNECTIONS)
+    if _names_no_projects(connection):
+        return _organization_allows(access.principal)
     return access.allows(Action.CONNECT, Subject.APP_CONNECTIONS)
 
 

@@ -20,7 +20,7 @@ from keybearer.domain.syncs.outcomes import Failure
 from keybearer.domain.syncs.pushing import Pace
 from keybearer.domain.syncs.queueing import DELETES_SYNC, queue_look
 from keybearer.domain.syncs.run import Begun, Done
-from keybearer.domain.syncs.source import reader_of
+from keybearer.domain.syncs.source import actor_of
 from keybearer.store.audit import AuditDetail
 from keybearer.store.database import Database
 from keybearer.store.secret_syncs import JobKind, JobStatus, SecretSync
@@ -294,7 +294,7 @@ class SyncQueue:
     ) -> None:
         details: dict[str, AuditDetail] = {"jobId": begun.job.id, "status": status.value, **counts}
         kind = JobKind(begun.job.kind)
-        await unit.audit(sync_event(reader_of(begun.sync), _EVENTS[kind], begun.sync, **details))
+        await unit.audit(sync_event(actor_of(begun.sync), _EVENTS[kind], begun.sync, **details))
 
 
 async def _move(unit: UnitOfWork, begun: Begun, status: JobStatus, message: str) -> None:

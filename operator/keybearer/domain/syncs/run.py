@@ -35,7 +35,7 @@ from keybearer.domain.syncs.plan import (
 from keybearer.domain.syncs.pushing import Pushing
 from keybearer.domain.syncs.queueing import IMPORT_BEHAVIOR, REMOVES_FOREIGN, require_held
 from keybearer.domain.syncs.refusals import NamesRefusedError, told_of_refused
-from keybearer.domain.syncs.source import Source, folder_of, reader_of
+from keybearer.domain.syncs.source import Source, actor_of, folder_of
 from keybearer.store.app_connections import OpenedConnection
 from keybearer.store.pushes import Push
 from keybearer.store.secret_syncs import JobKind, SecretSync
@@ -258,7 +258,7 @@ class Run:
         at = folder_of(self._sync)
         self._pushing.trail.read(
             audited(
-                reader_of(self._sync),
+                actor_of(self._sync),
                 EventType.GET_SECRETS,
                 self._sync.record.project_id,
                 environment=at.environment,

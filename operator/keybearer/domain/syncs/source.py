@@ -27,10 +27,10 @@ __all__ = [
     "Source",
     "access_as",
     "access_of",
+    "actor_of",
     "folder_of",
     "read_folder",
     "read_source",
-    "reader_of",
     "require_may_push",
 ]
 
@@ -53,7 +53,7 @@ class Source:
         return {secret.key: secret.value for secret in self.secrets}
 
 
-def reader_of(sync: SecretSync) -> Principal:
+def actor_of(sync: SecretSync) -> Principal:
     """Return the actor of what the sync does by itself, for the audit log."""
     return Principal(
         IdentityId(""),

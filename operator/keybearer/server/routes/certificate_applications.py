@@ -54,7 +54,7 @@ async def create_application(request: Request, body: CreateApplication) -> Respo
     new = NewApplication(
         body.project_id, body.name, body.description, tuple(map(str, body.profile_ids or ()))
     )
-    return _told(await context_of(request).certificate_applications.create(principal_of(request), new))
+    return _answer(await context_of(request).certificate_applications.create(principal_of(request), new))
 
 
 @router.get(
@@ -84,13 +84,13 @@ async def list_applications(request: Request) -> Response:
 async def get_application_by_name(request: Request, name: str) -> Response:
     query = query_of(request, ApplicationQuery)
     applications = context_of(request).certificate_applications
-    return _told(await applications.named(principal_of(request), name, query.project_id))
+    return _answer(await applications.named(principal_of(request), name, query.project_id))
 
 
 @router.get(_ONE, response_model=ApplicationAnswer, summary="Get an application")
 async def get_application(request: Request, application_id: UUID) -> Response:
     applications = context_of(request).certificate_applications
-    return _told(await applications.get(principal_of(request), str(application_id)))
+    return _answer(await applications.get(principal_of(request), str(application_id)))
 
 
 @router.patch(_ONE, response_model=ApplicationAnswer, summary="Change an application")
@@ -99,13 +99,13 @@ async def update_application(request: Request, application_id: UUID, body: Updat
         body.name, body.description if "description" in body.model_fields_set else UNCHANGED
     )
     applications = context_of(request).certificate_applications
-    return _told(await applications.update(principal_of(request), str(application_id), change))
+    return _answer(await applications.update(principal_of(request), str(application_id), change))
 
 
 @router.delete(_ONE, response_model=ApplicationAnswer, summary="Delete an application")
 async def delete_application(request: Request, application_id: UUID) -> Response:
     applications = context_of(request).certificate_applications
-    return _told(await applications.delete(principal_of(request), str(application_id)))
+    return _answer(await applications.delete(principal_of(request), str(application_id)))
 
 
 @router.get(_PROFILES, response_model=ApplicationProfileList, summary="List the profiles of an application")
@@ -193,5 +193,5 @@ def _set(
     )
 
 
-def _told(application: CertificateApplication) -> Response:
+def _answer(application: CertificateApplication) -> Response:
     return json_response({"application": application_json(application)})

@@ -41,7 +41,7 @@ _RULES = frozenset(PolicyRules.model_fields)
 async def create_policy(request: Request, body: CreateCertificatePolicy) -> Response:
     rules = {name: rule for name, rule in _rules_of(body).items() if rule is not None}
     new = NewPolicy(body.project_id, body.name, body.description, rules)
-    return _told(await context_of(request).certificate_policies.create(principal_of(request), new))
+    return _answer(await context_of(request).certificate_policies.create(principal_of(request), new))
 
 
 @router.get(
@@ -66,7 +66,7 @@ async def list_policies(request: Request) -> Response:
 
 @router.get(_ONE, response_model=CertificatePolicyAnswer, summary="Get a certificate policy")
 async def get_policy(request: Request, policy_id: UUID) -> Response:
-    return _told(await context_of(request).certificate_policies.get(principal_of(request), str(policy_id)))
+    return _answer(await context_of(request).certificate_policies.get(principal_of(request), str(policy_id)))
 
 
 @router.patch(_ONE, response_model=CertificatePolicyAnswer, summary="Change a certificate policy")
@@ -77,7 +77,7 @@ async def update_policy(request: Request, policy_id: UUID, body: UpdateCertifica
         rules=_rules_of(body),
     )
     policies = context_of(request).certificate_policies
-    return _told(await policies.update(principal_of(request), str(policy_id), change))
+    return _answer(await policies.update(principal_of(request), str(policy_id), change))
 
 
 @router.get(
@@ -106,7 +106,7 @@ async def change_binding(request: Request, policy_id: UUID, body: ChangePolicyBi
 @router.delete(_ONE, response_model=CertificatePolicyAnswer, summary="Delete a certificate policy")
 async def delete_policy(request: Request, policy_id: UUID) -> Response:
     policies = context_of(request).certificate_policies
-    return _told(await policies.delete(principal_of(request), str(policy_id)))
+    return _answer(await policies.delete(principal_of(request), str(policy_id)))
 
 
 def _rules_of(body: PolicyRules) -> dict[str, JsonValue]:
@@ -119,5 +119,5 @@ def _rules_of(body: PolicyRules) -> dict[str, JsonValue]:
     return {**written, **dict.fromkeys(taken)}
 
 
-def _told(policy: CertificatePolicy) -> Response:
+def _answer(policy: CertificatePolicy) -> Response:
     return json_response({"certificatePolicy": policy_json(policy)})

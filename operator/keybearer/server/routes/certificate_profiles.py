@@ -61,7 +61,7 @@ async def create_profile(request: Request, body: CreateCertificateProfile) -> Re
         defaults=_defaults(body.defaults),
         enrollments=_enrollments(body),
     )
-    return _told(await context_of(request).certificate_profiles.create(principal_of(request), new))
+    return _answer(await context_of(request).certificate_profiles.create(principal_of(request), new))
 
 
 @router.get(
@@ -88,7 +88,7 @@ async def list_profiles(request: Request) -> Response:
 async def get_profile_by_slug(request: Request, slug: str) -> Response:
     query = query_of(request, ProfileBySlugQuery)
     profiles = context_of(request).certificate_profiles
-    return _told(await profiles.with_slug(principal_of(request), slug, query.project_id))
+    return _answer(await profiles.with_slug(principal_of(request), slug, query.project_id))
 
 
 @router.get(_ONE, response_model=CertificateProfileDetail, summary="Get a certificate profile")
@@ -112,13 +112,13 @@ async def update_profile(request: Request, profile_id: UUID, body: UpdateCertifi
         enrollments=_enrollments(body),
     )
     profiles = context_of(request).certificate_profiles
-    return _told(await profiles.update(principal_of(request), str(profile_id), change))
+    return _answer(await profiles.update(principal_of(request), str(profile_id), change))
 
 
 @router.delete(_ONE, response_model=CertificateProfileAnswer, summary="Delete a certificate profile")
 async def delete_profile(request: Request, profile_id: UUID) -> Response:
     profiles = context_of(request).certificate_profiles
-    return _told(await profiles.delete(principal_of(request), str(profile_id)))
+    return _answer(await profiles.delete(principal_of(request), str(profile_id)))
 
 
 @router.get(
@@ -165,7 +165,7 @@ async def reveal_acme_binding(request: Request, profile_id: UUID) -> Response:
     return json_response({"eabKid": binding.key_id, "eabSecret": binding.secret})
 
 
-def _told(view: ProfileView) -> Response:
+def _answer(view: ProfileView) -> Response:
     return json_response({"certificateProfile": profile_json(view)})
 
 

@@ -37,7 +37,7 @@ _WORKSPACE = "/api/v1/workspace/{project_id}"
 
 @router.post(f"{_PROJECT}/environments", response_model=EnvironmentAnswer, summary="Create an environment")
 async def create_environment(request: Request, project_id: str, body: CreateEnvironment) -> Response:
-    return _told("Successfully created new environment", await _create(request, project_id, body))
+    return _answer("Successfully created new environment", await _create(request, project_id, body))
 
 
 @router.post(
@@ -48,9 +48,7 @@ async def create_environment(request: Request, project_id: str, body: CreateEnvi
 async def create_workspace_environment(
     request: Request, project_id: str, body: CreateEnvironment
 ) -> Response:
-    return _told_of_workspace(
-        "Successfully created new environment", await _create(request, project_id, body)
-    )
+    return _workspace_answer("Successfully created new environment", await _create(request, project_id, body))
 
 
 @router.get(
@@ -95,7 +93,9 @@ async def get_environment(request: Request, project_id: str, environment_id: str
 async def update_environment(
     request: Request, project_id: str, environment_id: str, body: UpdateEnvironment
 ) -> Response:
-    return _told("Successfully updated environment", await _update(request, project_id, environment_id, body))
+    return _answer(
+        "Successfully updated environment", await _update(request, project_id, environment_id, body)
+    )
 
 
 @router.patch(
@@ -106,7 +106,7 @@ async def update_environment(
 async def update_workspace_environment(
     request: Request, project_id: str, environment_id: str, body: UpdateEnvironment
 ) -> Response:
-    return _told_of_workspace(
+    return _workspace_answer(
         "Successfully updated environment", await _update(request, project_id, environment_id, body)
     )
 
@@ -117,7 +117,7 @@ async def update_workspace_environment(
     summary="Delete an environment",
 )
 async def delete_environment(request: Request, project_id: str, environment_id: str) -> Response:
-    return _told("Successfully deleted environment", await _delete(request, project_id, environment_id))
+    return _answer("Successfully deleted environment", await _delete(request, project_id, environment_id))
 
 
 @router.delete(
@@ -126,7 +126,7 @@ async def delete_environment(request: Request, project_id: str, environment_id: 
     summary="Delete an environment (older path)",
 )
 async def delete_workspace_environment(request: Request, project_id: str, environment_id: str) -> Response:
-    return _told_of_workspace(
+    return _workspace_answer(
         "Successfully deleted environment", await _delete(request, project_id, environment_id)
     )
 
@@ -213,7 +213,7 @@ async def _delete(request: Request, project_id: str, environment_id: str) -> Env
     )
 
 
-def _told_of_workspace(message: str, environment: Environment) -> Response:
+def _workspace_answer(message: str, environment: Environment) -> Response:
     return json_response(
         {
             "message": message,
@@ -223,7 +223,7 @@ def _told_of_workspace(message: str, environment: Environment) -> Response:
     )
 
 
-def _told(message: str, environment: Environment) -> Response:
+def _answer(message: str, environment: Environment) -> Response:
     return json_response(
         {
             "message": message,

@@ -56,7 +56,7 @@ async def create_import(request: Request, body: CreateImport) -> Response:
     view = await context_of(request).imports.create(
         principal_of(request), _at(body), source, replication=body.is_replication
     )
-    return _told("Successfully created secret import", view)
+    return _answer("Successfully created secret import", view)
 
 
 @router.get(f"{_V1}/{{import_id}}", response_model=PlacedImportAnswer, summary="Get an import (v1)")
@@ -78,14 +78,14 @@ async def update_import(request: Request, import_id: str, body: UpdateImport) ->
         position=given.position,
     )
     view = await context_of(request).imports.update(principal_of(request), _at(body), import_id, change)
-    return _told("Successfully updated secret import", view)
+    return _answer("Successfully updated secret import", view)
 
 
 @router.delete(f"{_V1}/{{import_id}}", response_model=ImportAnswer, summary="Delete an import (v1)")
 @router.delete(f"{_V2}/{{import_id}}", response_model=ImportAnswer, summary="Delete an import")
 async def delete_import(request: Request, import_id: str, body: DeleteImport) -> Response:
     view = await context_of(request).imports.delete(principal_of(request), _at(body), import_id)
-    return _told("Successfully deleted secret import", view)
+    return _answer("Successfully deleted secret import", view)
 
 
 def _at(named: ImportQuery | CreateImport | UpdateImport | DeleteImport) -> SecretsAt:
@@ -93,5 +93,5 @@ def _at(named: ImportQuery | CreateImport | UpdateImport | DeleteImport) -> Secr
     return SecretsAt(at.project, at.environment, at.path)
 
 
-def _told(message: str, view: ImportView) -> Response:
+def _answer(message: str, view: ImportView) -> Response:
     return json_response({"message": message, "secretImport": import_json(view)})

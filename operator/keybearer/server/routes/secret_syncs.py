@@ -124,14 +124,14 @@ async def get_secret_sync_by_name(request: Request, destination: str, sync_name:
     sync = await context_of(request).secret_syncs.named(
         principal_of(request), named.destination.name, query.project_id, sync_name
     )
-    return _told(sync, named)
+    return _answer(sync, named)
 
 
 @_general.get(_ONE, response_model=SecretSyncAnswer, summary="Get a secret sync")
 async def get_secret_sync(request: Request, destination: str, sync_id: UUID) -> Response:
     named = _named(request, destination)
     syncs = context_of(request).secret_syncs
-    return _told(await syncs.get(principal_of(request), named.destination.name, str(sync_id)), named)
+    return _answer(await syncs.get(principal_of(request), named.destination.name, str(sync_id)), named)
 
 
 @_general.get(
@@ -178,7 +178,7 @@ async def delete_secret_sync(request: Request, destination: str, sync_id: UUID) 
     sync = await context_of(request).secret_syncs.delete(
         principal_of(request), named.destination.name, str(sync_id), remove_secrets=query.remove_secrets
     )
-    return _told(sync, named)
+    return _answer(sync, named)
 
 
 @_general.post(f"{_ONE}/sync-secrets", response_model=SecretSyncAnswer, summary="Push a sync's secrets")
@@ -192,7 +192,7 @@ async def sync_secrets(
         str(sync_id),
         removes_foreign=body is not None and body.remove_foreign,
     )
-    return _told(sync, named)
+    return _answer(sync, named)
 
 
 @_general.post(
@@ -206,7 +206,7 @@ async def import_secrets(request: Request, destination: str, sync_id: UUID) -> R
     sync = await context_of(request).sync_requests.bring_back(
         principal_of(request), named.destination.name, str(sync_id), query.import_behavior
     )
-    return _told(sync, named)
+    return _answer(sync, named)
 
 
 @_general.post(
@@ -217,7 +217,7 @@ async def import_secrets(request: Request, destination: str, sync_id: UUID) -> R
 async def remove_secrets(request: Request, destination: str, sync_id: UUID) -> Response:
     named = _named(request, destination)
     asked = context_of(request).sync_requests
-    return _told(await asked.remove(principal_of(request), named.destination.name, str(sync_id)), named)
+    return _answer(await asked.remove(principal_of(request), named.destination.name, str(sync_id)), named)
 
 
 async def _create(request: Request, body: CreateSecretSync, named: _Named) -> Response:
@@ -233,7 +233,7 @@ async def _create(request: Request, body: CreateSecretSync, named: _Named) -> Re
         config=body.destination_config,
     )
     syncs = context_of(request).secret_syncs
-    return _told(await syncs.create(principal_of(request), named.destination.name, new), named)
+    return _answer(await syncs.create(principal_of(request), named.destination.name, new), named)
 
 
 async def _update(request: Request, sync_id: UUID, body: UpdateSecretSync, named: _Named) -> Response:
@@ -249,7 +249,7 @@ async def _update(request: Request, sync_id: UUID, body: UpdateSecretSync, named
         config=body.destination_config,
     )
     syncs = context_of(request).secret_syncs
-    return _told(
+    return _answer(
         await syncs.update(principal_of(request), named.destination.name, str(sync_id), change), named
     )
 
@@ -350,7 +350,7 @@ def _text(given: UUID | None) -> str | None:
     return None if given is None else str(given)
 
 
-def _told(sync: SecretSync, named: _Named) -> Response:
+def _answer(sync: SecretSync, named: _Named) -> Response:
     return json_response({"secretSync": sync_json(sync, named.words)})
 
 

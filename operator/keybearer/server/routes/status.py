@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from starlette.responses import Response
 
-from keybearer.server.answers import json_response
+from keybearer.server.answers import status_response
 from keybearer.server.routing import new_router
 from keybearer.wire.auth import Message
 
@@ -15,5 +15,4 @@ router = new_router("Status")
 
 @router.get("/api/status", response_model=Message, summary="Whether the service answers")
 async def status() -> Response:
-    # One operator takes a service for ready only if the message is exactly this.
-    return json_response({"message": "Ok"})
+    return status_response()

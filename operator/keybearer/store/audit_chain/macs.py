@@ -64,11 +64,13 @@ class AuditKeys:
     def is_end(self, chain: int, sequence: object, last: object, end: object) -> bool:
         """Return whether `end` is the MAC of this end.
 
-        The arguments are what the database holds: after an edit on SQLite, they can have any type.
+        The arguments are what the database holds: after an edit, numbers can be negative, and on SQLite all but the
+        chain's can have any type.
         """
         return (
             isinstance(sequence, int)
             and sequence >= 0
+            and chain >= 0
             and isinstance(last, bytes)
             and isinstance(end, bytes)
             and hmac.compare_digest(self.end(chain, sequence, last), end)

@@ -16,7 +16,7 @@ from enum import StrEnum
 from typing import Any
 
 import orjson
-from sqlalchemy import delete, func, insert, select
+from sqlalchemy import delete, func, insert, select, union_all
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from keybearer.store.audit_chain.macs import AuditKeys
@@ -30,6 +30,8 @@ __all__ = ["ChainEntry", "Fault", "FaultKind", "Register", "RegisterStore"]
 _IDENTITY = associate("audit register")
 _ONLY = 1
 _MAX_NOTES = 500
+_HIGHEST_COUNTED = 1 << 30
+"""Above it, chain numbers in the tables are edits. Half of what the column holds is left for those that follow."""
 
 
 class FaultKind(StrEnum):
@@ -198,10 +200,31 @@ class RegisterStore:
         await self._connection.execute(insert(AuditRegisterRow).values(id=_ONLY, content=sealed))
         return stored
 
+    async def free_number(self, register: Register) -> int:
+        """Return a number for a new chain: no other chain has it, and no line or end in the tables."""
+        number = max(register.last_number, await self.highest_number()) + 1
+        while number > _HIGHEST_COUNTED and await self._is_taken(number):
+            number += 1
+        return number
+
     async def highest_number(self) -> int:
-        """Return the highest chain number that any line or end has; 0 if there is none."""
-        highest = [select(func.max(AuditChainRow.number)), select(func.max(AuditLogRow.chain))]
-        return max([(await self._connection.execute(one)).scalar_one() or 0 for one in highest])
+        """Return the highest chain number that any line or end has; 0 if there is none.
+
+        Numbers that no chain can have are skipped, and so are values of other types, which SQLite sorts above all
+        numbers.
+        """
+        highest = 0
+        for column in (AuditChainRow.number, AuditLogRow.chain):
+            statement = select(func.max(column)).where(column.between(1, _HIGHEST_COUNTED))
+            found = (await self._connection.execute(statement)).scalar_one()
+            # Of a fraction, which SQLite keeps, the whole part: it is not below any number that was found.
+            highest = max(highest, int(found or 0))
+        return highest
+
+    async def _is_taken(self, number: int) -> bool:
+        ends = select(AuditChainRow.number).where(AuditChainRow.number == number)
+        lines = select(AuditLogRow.chain).where(AuditLogRow.chain == number)
+        return (await self._connection.execute(union_all(ends, lines).limit(1))).first() is not None
 
 
 def _written(register: Register) -> bytes:

@@ -12,13 +12,14 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import takewhile
 
-from sqlalchemy import CursorResult, delete, func, or_, select
+from sqlalchemy import CursorResult, bindparam, delete, func, or_, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from keybearer.store.audit_chain.register import ChainEntry, Fault, FaultKind, Register, RegisterStore
 from keybearer.store.audit_chain.taking_in import unchained_lines
 from keybearer.store.audit_chain.walk import ChainWalk, chain_ends, chained_lines, is_stray, merged
 from keybearer.store.audit_chain.writing import AuditWriter
+from keybearer.store.columns import number_in
 from keybearer.store.tables.audit import AuditChainRow, AuditLogRow
 
 __all__ = ["cut_lines", "note_chains"]
@@ -64,7 +65,7 @@ class _Cut:
         found = await unchained_lines(self.connection, limit=self.limit, before=self.before)
         if not found:
             return 0
-        await self._delete(line.id for line in found)
+        await self._delete(line.record.id for line in found)
         cut = self.register.cut_unchained + len(found)
         await self.store.store(replace(self.register, cut_unchained=cut))
         return len(found)
@@ -96,14 +97,20 @@ class _Cut:
             return 0
         await self._delete(row.id for row in rows)
         faults = [
-            Fault(FaultKind.UNCHAINED if chain is None else FaultKind.CHAIN_UNKNOWN, chain, lines=lines)
+            Fault(
+                FaultKind.UNCHAINED if chain is None else FaultKind.CHAIN_UNKNOWN,
+                number_in(chain),
+                lines=lines,
+            )
             for chain, lines in Counter(row.chain for row in rows).items()
         ]
         await self.store.store(self.register.noting(faults, self.now))
         return len(rows)
 
     async def _delete(self, ids: Iterable[str]) -> None:
-        await self.connection.execute(delete(AuditLogRow).where(AuditLogRow.id.in_(list(ids))))
+        # With its type named: SQLAlchemy would take that of the first id, which on SQLite may be edited into another.
+        named = bindparam("ids", list(ids), type_=AuditLogRow.id.type, expanding=True)
+        await self.connection.execute(delete(AuditLogRow).where(AuditLogRow.id.in_(named)))
 
 
 async def note_chains(connection: AsyncConnection, writer: AuditWriter, before: datetime) -> None:

@@ -12,20 +12,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from sqlalchemy import CursorResult, bindparam, select, update
+from sqlalchemy import bindparam, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from keybearer.store.audit import AuditRecord
 from keybearer.store.audit_chain.register import Register, RegisterStore
-from keybearer.store.audit_chain.writing import AuditWriter, Chain, ChainLostError, begin_chain
-from keybearer.store.columns import select_record
-from keybearer.store.tables.audit import AuditChainRow, AuditLogRow
+from keybearer.store.audit_chain.walk import StoredLine, stored_line
+from keybearer.store.audit_chain.writing import AuditWriter, Chain, ChainLostError, begin_chain, move_end
+from keybearer.store.columns import as_stored, record_columns
+from keybearer.store.tables.audit import AuditLogRow
 
 __all__ = ["TakenIn", "begin_register", "take_in", "unchained_lines"]
 
 _GRACE = timedelta(hours=1)
 """How long replicas of an earlier version may write lines: a rolling update takes less."""
-_RECORDS = select_record(AuditLogRow, AuditRecord)
+_STORED = select(*(as_stored(column.expression) for column in record_columns(AuditLogRow, AuditRecord)))
+_UNREADABLE = b""
+"""What the MAC covers of a line with a value of another type. No line has this content, so it counts as changed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +61,10 @@ async def _has_lines(connection: AsyncConnection) -> bool:
 
 async def unchained_lines(
     connection: AsyncConnection, *, limit: int, after: TakenIn | None = None, before: datetime | None = None
-) -> list[AuditRecord]:
+) -> list[StoredLine]:
     """Return lines without a chain, the oldest first: those that follow `after`, and are older than `before`."""
     # Adding 0 keeps databases from using the index of chains: for each batch, it would yield all lines without one.
-    statement = _RECORDS.where((AuditLogRow.chain + 0).is_(None))
+    statement = _STORED.where((AuditLogRow.chain + 0).is_(None))
     if after is not None:
         statement = statement.where(
             AuditLogRow.created_at >= after.created_at,
@@ -70,7 +73,7 @@ async def unchained_lines(
     if before is not None:
         statement = statement.where(AuditLogRow.created_at < before)
     statement = statement.order_by(AuditLogRow.created_at, AuditLogRow.id).limit(limit)
-    return [AuditRecord(*row) for row in await connection.execute(statement)]
+    return [stored_line(AuditRecord(*row)) for row in await connection.execute(statement)]
 
 
 async def take_in(
@@ -90,11 +93,12 @@ async def take_in(
             await store.store(replace(register, takes_in=False))
         return None
     chain = await _taken_in(connection, writer, None if place is None else place.chain, lines)
-    return TakenIn(chain, lines[-1].created_at, lines[-1].id)
+    last = lines[-1].record
+    return TakenIn(chain, last.created_at, last.id)
 
 
 async def _taken_in(
-    connection: AsyncConnection, writer: AuditWriter, chain: Chain | None, lines: Sequence[AuditRecord]
+    connection: AsyncConnection, writer: AuditWriter, chain: Chain | None, lines: Sequence[StoredLine]
 ) -> Chain:
     if chain is not None:
         try:
@@ -102,38 +106,24 @@ async def _taken_in(
         except ChainLostError:
             pass
     # Retention skips chains that began too recently to hold old lines, so this one begins with its oldest line.
-    begun = await begin_chain(connection, writer, lost=chain, taken_in_since=lines[0].created_at)
+    begun = await begin_chain(connection, writer, lost=chain, taken_in_since=lines[0].record.created_at)
     return await _append(connection, writer, begun, lines)
 
 
 async def _append(
-    connection: AsyncConnection, writer: AuditWriter, chain: Chain, lines: Sequence[AuditRecord]
+    connection: AsyncConnection, writer: AuditWriter, chain: Chain, lines: Sequence[StoredLine]
 ) -> Chain:
-    longer, places = writer.extended(chain, lines)
-    move = (
-        update(AuditChainRow)
-        .where(
-            AuditChainRow.number == chain.number,
-            AuditChainRow.sequence == chain.sequence,
-            AuditChainRow.mac == chain.mac,
-        )
-        .values(
-            sequence=longer.sequence,
-            mac=longer.mac,
-            end_mac=writer.keys.end(longer.number, longer.sequence, longer.mac),
-        )
-    )
-    moved: CursorResult[object] = await connection.execute(move)
-    if moved.rowcount != 1:
-        raise ChainLostError(f"chain {chain.number} of the audit log doesn't end where this process left it")
+    contents = (_UNREADABLE if line.content is None else line.content for line in lines)
+    longer, numbered = writer.extended(chain, contents)
+    await move_end(connection, writer, chain, longer)
     number_them = (
         update(AuditLogRow)
         .where(AuditLogRow.id == bindparam("its_id"), AuditLogRow.chain.is_(None))
         .values(chain=chain.number, sequence=bindparam("its_sequence"), mac=bindparam("its_mac"))
     )
-    numbered = [
-        {"its_id": line.id, "its_sequence": sequence, "its_mac": mac}
-        for line, (sequence, mac) in zip(lines, places, strict=True)
+    rows = [
+        {"its_id": line.record.id, "its_sequence": sequence, "its_mac": mac}
+        for line, (sequence, mac) in zip(lines, numbered, strict=True)
     ]
-    await connection.execute(number_them, numbered)
+    await connection.execute(number_them, rows)
     return longer

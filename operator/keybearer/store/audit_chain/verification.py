@@ -24,7 +24,7 @@ from keybearer.store.audit_chain.walk import (
     is_stray,
     merged,
 )
-from keybearer.store.columns import as_stored
+from keybearer.store.columns import as_stored, number_in
 from keybearer.store.sealing.envelope import UnsealError
 from keybearer.store.tables.audit import AuditLogRow
 
@@ -197,7 +197,8 @@ class _Check:
             .order_by(AuditLogRow.chain)
         )
         told: set[int | None] = set()
-        for chain, lines, first_at in await self._connection.execute(counted):
+        for stored, lines, first_at in await self._connection.execute(counted):
+            chain = number_in(stored)
             told.add(chain)
             at = instant_in(first_at)
             self._faults.append(Fault(FaultKind.CHAIN_UNKNOWN, chain, lines=lines, after=at, before=at))

@@ -22,11 +22,13 @@ __all__ = [
     "ChainEnd",
     "ChainWalk",
     "ChainedLine",
+    "StoredLine",
     "chain_ends",
     "chained_lines",
     "instant_in",
     "is_stray",
     "merged",
+    "stored_line",
 ]
 
 _NEIGHBOURS = 8
@@ -40,13 +42,24 @@ _NO_INSTANT = 1 << 47
 
 
 @dataclass(frozen=True, slots=True)
-class ChainedLine:
-    """A line with its place in a chain; `is_whole` is false if a column holds a value of another type."""
+class StoredLine:
+    """A line as the database holds it.
+
+    Attributes:
+        record: with the beginning of 1970 for what is no instant, and no details for what is no JSON object.
+        content: what its MAC covers; None if a column holds a value of another type.
+    """
 
     record: AuditRecord
+    content: bytes | None
+
+
+@dataclass(frozen=True, slots=True)
+class ChainedLine(StoredLine):
+    """A line with its place in a chain."""
+
     sequence: int
     mac: bytes
-    is_whole: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,14 +116,23 @@ async def chained_lines(
         )
     statement = statement.order_by(AuditLogRow.sequence, AuditLogRow.id).limit(limit)
     rows = await connection.execute(statement)
-    return [_line(sequence, mac, AuditRecord(*values)) for sequence, mac, *values in rows]
+    found = [(sequence, mac, stored_line(AuditRecord(*values))) for sequence, mac, *values in rows]
+    return [
+        ChainedLine(line.record, line.content, sequence, mac if isinstance(mac, bytes) else b"")
+        for sequence, mac, line in found
+    ]
 
 
-def _line(sequence: int, mac: object, stored: AuditRecord) -> ChainedLine:
+def stored_line(stored: AuditRecord) -> StoredLine:
+    """Return the line of columns as the database holds them (`as_stored`)."""
     at, details = instant_in(stored.created_at), _details_in(stored.details)
     record = replace(stored, created_at=at or instant_of(0), details=details or {})
-    is_whole = at is not None and details is not None and isinstance(mac, bytes)
-    return ChainedLine(record, sequence, mac if isinstance(mac, bytes) else b"", is_whole)
+    if at is None or details is None:
+        return StoredLine(record, None)
+    try:
+        return StoredLine(record, content_of(record))
+    except TypeError:  # a column of text holds a value of another type
+        return StoredLine(record, None)
 
 
 def _details_in(stored: object) -> Mapping[str, AuditDetail] | None:
@@ -174,13 +196,10 @@ class ChainWalk:
         return None
 
     def _fits(self, line: ChainedLine, sequence: int, before: bytes) -> bool:
-        if not line.is_whole:
+        if line.content is None:
             return False
-        try:
-            content = content_of(line.record)
-        except TypeError:  # a column of text holds a value of another type
-            return False
-        return hmac.compare_digest(self._keys.line(self._entry.number, sequence, before, content), line.mac)
+        mac = self._keys.line(self._entry.number, sequence, before, line.content)
+        return hmac.compare_digest(mac, line.mac)
 
     def _fault(self, kind: FaultKind, first: int, last: int, at: datetime | None) -> Fault:
         return Fault(kind, self._entry.number, self._entry.writer_id, first, last, at, at)

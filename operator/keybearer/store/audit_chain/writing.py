@@ -14,7 +14,7 @@ notes in the register that somebody edited the database.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache
@@ -30,20 +30,30 @@ from keybearer.base.logs import get_logger
 from keybearer.store.audit import AUDIT_ROWS, AuditRecord
 from keybearer.store.audit_chain.macs import AuditKeys, content_of
 from keybearer.store.audit_chain.register import ChainEntry, Fault, FaultKind, Register, RegisterStore
+from keybearer.store.columns import as_stored, number_in
+from keybearer.store.failures import RaceError
 from keybearer.store.many_rows import DriverRow
 from keybearer.store.sqlite_connection import SqliteConnection
 from keybearer.store.tables.audit import AuditChainRow, AuditLogRow
 
-__all__ = ["AuditWriter", "Chain", "ChainLostError", "append", "append_with", "begin_chain"]
+__all__ = ["AuditWriter", "Chain", "ChainLostError", "append", "append_with", "begin_chain", "move_end"]
 
 _MOVE = (
-    "UPDATE audit_chains SET sequence = ?, mac = ?, end_mac = ? WHERE number = ? AND sequence = ? AND mac = ?"
+    "UPDATE audit_chains SET sequence = {}, mac = {}, end_mac = {} "
+    "WHERE number = {} AND sequence = {} AND mac = {}"
 )
+_SQLITE_MOVE = _MOVE.format(*"??????")
+_POSTGRES_MOVE = _MOVE.format(*(f"${number}" for number in range(1, 7)))
 _log = get_logger(__name__)
 
 
 class ChainLostError(KeybearerError):
     """The chain doesn't end where this process left it."""
+
+    def __init__(self, chain: Chain) -> None:
+        super().__init__(
+            f"chain {chain.number} of the audit log doesn't end where this process left it, at line {chain.sequence}"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,14 +89,14 @@ class AuditWriter:
         """Make the chain, with its present end, available to other transactions."""
         self._idle.append(chain)
 
-    def extended(self, chain: Chain, records: Sequence[AuditRecord]) -> tuple[Chain, list[tuple[int, bytes]]]:
-        """Return the chain with these lines at its end, and the sequence number and MAC of each line."""
-        sequence, mac, places = chain.sequence, chain.mac, []
-        for record in records:
+    def extended(self, chain: Chain, contents: Iterable[bytes]) -> tuple[Chain, list[tuple[int, bytes]]]:
+        """Return the chain with lines of these contents at its end, and the sequence number and MAC of each line."""
+        sequence, mac, numbered = chain.sequence, chain.mac, []
+        for content in contents:
             sequence += 1
-            mac = self.keys.line(chain.number, sequence, mac, content_of(record))
-            places.append((sequence, mac))
-        return replace(chain, sequence=sequence, mac=mac), places
+            mac = self.keys.line(chain.number, sequence, mac, content)
+            numbered.append((sequence, mac))
+        return replace(chain, sequence=sequence, mac=mac), numbered
 
 
 async def append(
@@ -96,15 +106,15 @@ async def append(
 
     Raises:
         ChainLostError: it doesn't end where this process left it; nothing was stored.
+        RaceError: on SQLite, somebody inserted a line with the number of the next one. PostgreSQL's driver says so
+            by an error that means the same.
     """
     longer, move, rows = _statements(writer, chain, records)
     if connection.dialect.name == "postgresql":
         columns = [list(column) for column in zip(*rows, strict=True)]
         stored = await connection.exec_driver_sql(_postgres_statement(), (*move, *columns))
         if stored.rowcount != len(rows):
-            raise ChainLostError(
-                f"chain {chain.number} of the audit log doesn't end where this process left it"
-            )
+            raise ChainLostError(chain)
         return longer
     driver = (await connection.get_raw_connection()).driver_connection
     if not isinstance(driver, SqliteConnection):
@@ -112,12 +122,14 @@ async def append(
 
     def store(connection: sqlite3.Connection) -> sqlite3.Cursor:
         cursor = connection.cursor()
-        _store(cursor, move, rows)
+        _store(cursor, chain, move, rows)
         return cursor
 
     try:
         await driver.carried_out(store)
     except sqlite3.Error as error:
+        if error.sqlite_errorcode == sqlite3.SQLITE_CONSTRAINT_UNIQUE:
+            raise RaceError("a line of the audit log has the number of the next one; try again") from error
         # The type that SQLAlchemy raises for its own statements, which callers handle.
         raise DBAPIError(None, None, error) from error
     return longer
@@ -131,24 +143,42 @@ def append_with(
     The function raises ChainLostError if the chain doesn't end where this process left it; it stores nothing then.
     """
     longer, move, rows = _statements(writer, chain, records)
-    return longer, lambda cursor: _store(cursor, move, rows)
+    return longer, lambda cursor: _store(cursor, chain, move, rows)
+
+
+async def move_end(connection: AsyncConnection, writer: AuditWriter, chain: Chain, longer: Chain) -> None:
+    """Replace the chain's end with that of the longer chain, for lines that are stored already.
+
+    Raises:
+        ChainLostError: it doesn't end where this process left it; nothing was changed.
+    """
+    statement = _POSTGRES_MOVE if connection.dialect.name == "postgresql" else _SQLITE_MOVE
+    moved = await connection.exec_driver_sql(statement, _move(writer, chain, longer))
+    if moved.rowcount != 1:
+        raise ChainLostError(chain)
+
+
+def _move(writer: AuditWriter, chain: Chain, longer: Chain) -> DriverRow:
+    """Return what `_MOVE` takes: the new end, and the end that it replaces."""
+    end = writer.keys.end(longer.number, longer.sequence, longer.mac)
+    return longer.sequence, longer.mac, end, chain.number, chain.sequence, chain.mac
 
 
 def _statements(
     writer: AuditWriter, chain: Chain, records: Sequence[AuditRecord]
-) -> tuple[Chain, Sequence[object], list[DriverRow]]:
+) -> tuple[Chain, DriverRow, list[DriverRow]]:
     """Return the longer chain, what `_MOVE` takes for it, and the rows of the lines."""
-    longer, places = writer.extended(chain, records)
+    longer, numbered = writer.extended(chain, map(content_of, records))
     rows = [
-        AUDIT_ROWS.row(record, chain.number, *place) for record, place in zip(records, places, strict=True)
+        AUDIT_ROWS.row(record, chain.number, sequence, mac)
+        for record, (sequence, mac) in zip(records, numbered, strict=True)
     ]
-    end = writer.keys.end(longer.number, longer.sequence, longer.mac)
-    return longer, (longer.sequence, longer.mac, end, chain.number, chain.sequence, chain.mac), rows
+    return longer, _move(writer, chain, longer), rows
 
 
-def _store(cursor: sqlite3.Cursor, move: Sequence[object], rows: Sequence[DriverRow]) -> None:
-    if cursor.execute(_MOVE, move).rowcount != 1:
-        raise ChainLostError("a chain of the audit log doesn't end where this process left it")
+def _store(cursor: sqlite3.Cursor, chain: Chain, move: DriverRow, rows: Sequence[DriverRow]) -> None:
+    if cursor.execute(_SQLITE_MOVE, move).rowcount != 1:
+        raise ChainLostError(chain)
     AUDIT_ROWS.insert_with(cursor, rows)
 
 
@@ -165,12 +195,9 @@ def _postgres_statement() -> str:
         f"line.{name}::JSON" if kind == "JSON" else f"line.{name}"
         for name, kind in zip(names, kinds, strict=True)
     ]
-    moved = (
-        "UPDATE audit_chains SET sequence = $1, mac = $2, end_mac = $3 "
-        "WHERE number = $4 AND sequence = $5 AND mac = $6 RETURNING number"
-    )
     lines = f"unnest({', '.join(arrays)}) AS line ({', '.join(names)})"
     chosen_lines = f"SELECT {', '.join(chosen)} FROM moved, {lines}"  # noqa: S608 - names of our columns
+    moved = f"{_POSTGRES_MOVE} RETURNING number"
     return f"WITH moved AS ({moved}) {AUDIT_ROWS.head.removesuffix(' VALUES')} {chosen_lines}"
 
 
@@ -193,7 +220,7 @@ async def begin_chain(
     register = await store.locked(now)
     if lost is not None:
         register = await _after_loss(connection, writer, register, lost)
-    number = max(register.last_number, await store.highest_number()) + 1
+    number = await store.free_number(register)
     began_at = now if taken_in_since is None else taken_in_since
     start = writer.keys.beginning(number, writer.writer_id, began_at)
     entry = ChainEntry(number, writer.writer_id, began_at, start, is_taken_in=taken_in_since is not None)
@@ -213,14 +240,17 @@ async def _after_loss(
     entry = register.chains.get(lost.number)
     if entry is None and register.revision > lost.revision:
         return register  # retention ended it, because it was empty for longer than lines are kept
-    statement = select(AuditChainRow.sequence, AuditChainRow.mac, AuditChainRow.end_mac).where(
+    columns = (AuditChainRow.sequence, AuditChainRow.mac, AuditChainRow.end_mac)
+    statement = select(*(as_stored(column.expression) for column in columns)).where(
         AuditChainRow.number == lost.number
     )
     row = (await connection.execute(statement)).one_or_none()
+    sequence, mac, end_mac = (None, None, None) if row is None else row
+    reached = number_in(sequence)
     if (
-        row is not None
-        and row.sequence > lost.sequence
-        and writer.keys.end(lost.number, row.sequence, row.mac) == row.end_mac
+        reached is not None
+        and reached > lost.sequence
+        and writer.keys.is_end(lost.number, reached, mac, end_mac)
     ):
         return register  # what seemed undone was committed after all
     _log.error("audit_log_was_altered", chain=lost.number, sequence=lost.sequence)
@@ -228,7 +258,7 @@ async def _after_loss(
         FaultKind.ROLLED_BACK,
         lost.number,
         writer.writer_id,
-        None if row is None else row.sequence,
+        reached if reached is not None and 0 <= reached <= lost.sequence else None,
         lost.sequence,
     )
     register = register.noting([fault], writer.clock.now())
