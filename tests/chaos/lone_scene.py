@@ -46,6 +46,15 @@ class LoneScene:
         """Where the operator's Secrets are."""
         return self.cluster.namespace
 
+    @contextmanager
+    def frozen(self) -> Iterator[None]:
+        """The operator stands still meanwhile."""
+        self.operator.freeze()
+        try:
+            yield
+        finally:
+            self.operator.thaw()
+
 
 @contextmanager
 def open_scene(

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import base64
 import json
+import sys
 from pathlib import Path
 
 import pytest
 
 from chaos.lone_scene import LoneScene, open_scene
 from keybearer.controllers.crds import CUSTOM_RESOURCES
-from support.certificate_objects import ISSUER
+from support import shifted_clock
+from support.certificate_objects import ISSUER, certificate, certificates_of
 from support.connection_objects import MANAGER
 from support.left_behind import ENDS_WITHIN_SECONDS, Leaving, open_leaving
 from tools.local.kube_api import Body
@@ -64,6 +66,19 @@ def test_a_namespace_is_cleaned_up_that_was_deleted_while_the_operator_was_away(
         leaving.until_clean()
         eventually(lambda: _kept(scene) == set(), awaited="an end of the tokens")
     assert '"cleanup_abandoned"' not in scene.operator.log()
+
+
+def test_a_clock_that_is_behind_holds_no_object_longer_than_its_deadline(tmp_path: Path) -> None:
+    behind = [sys.executable, shifted_clock.__file__, str(-17 * 3600)]
+    with open_scene(tmp_path, program=behind) as scene:
+        tenant, certificates = scene.tenant, certificates_of(scene.tenant, scene.admin)
+        certificates.create("web", certificate("front", revokeOnDelete=True), deletionDeadline="5s")
+        certificates.until_reason("web", "Issued")
+        scene.service.stop()
+        tenant.api.delete("CertificateProfile", tenant.namespace, "web")
+        tenant.until_gone("CertificateProfile", "web", within=ENDS_WITHIN_SECONDS)
+        scene.service.start()
+    assert '"cleanup_abandoned"' in scene.operator.log()
 
 
 def _kept(scene: LoneScene) -> set[str]:

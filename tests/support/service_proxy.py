@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 import json
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import timedelta
+from email.utils import format_datetime, parsedate_to_datetime
 from types import TracebackType
 from typing import Self
 
@@ -135,6 +138,7 @@ class ServiceProxy:
         self._holds: list[Hold] = []
         self._replacements: list[_Replacement] = []
         self._slow: list[tuple[Matches, float]] = []
+        self._aheads: Iterator[timedelta] | None = None
         self._session: aiohttp.ClientSession | None = None
         self._runner: web.ServerRunner | None = None
         self.url = ""
@@ -195,6 +199,22 @@ class ServiceProxy:
         finally:
             self._slow.remove(slow)
 
+    @contextlib.contextmanager
+    def of_replicas(self, *aheads: timedelta) -> Iterator[None]:
+        """Tell the times of replicas, whose clocks are ahead by so much, one after the other."""
+        self._aheads = itertools.cycle(aheads)
+        try:
+            yield
+        finally:
+            self._aheads = None
+
+    def _headers(self, given: Mapping[str, str]) -> CIMultiDict[str]:
+        headers = _end_to_end(given)
+        if self._aheads is not None and "Date" in headers:
+            told = parsedate_to_datetime(headers["Date"]) + next(self._aheads)
+            headers["Date"] = format_datetime(told, usegmt=True)
+        return headers
+
     async def _open(self) -> None:
         timeout = aiohttp.ClientTimeout(total=None, sock_connect=PATIENCE_SECONDS)
         # Connections aren't kept: one to a service that was killed would fail only when it is used.
@@ -248,7 +268,7 @@ class ServiceProxy:
                 if hold.matches(asked):
                     await hold.pass_through()
             self._note(asked, answer.status)
-            return web.Response(status=answer.status, headers=_end_to_end(answer.headers), body=content)
+            return web.Response(status=answer.status, headers=self._headers(answer.headers), body=content)
 
     async def _stream(self, request: web.BaseRequest, answer: aiohttp.ClientResponse) -> web.StreamResponse:
         downstream = web.StreamResponse(status=answer.status, headers=_end_to_end(answer.headers))

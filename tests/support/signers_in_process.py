@@ -20,6 +20,7 @@ from keybearer.controllers.background import Background
 from keybearer.controllers.certificateprofile.parts import issuing_profile
 from keybearer.controllers.certificateprofile.resource import CertificateProfileSpec
 from keybearer.controllers.cluster_identity import ClusterIdentity
+from keybearer.controllers.effect_budget import EffectBudgets
 from keybearer.controllers.issuance.service import CertificateService, OpenedService
 from keybearer.controllers.objects import ObjectStore, ObservedObject, no_targets
 from keybearer.controllers.queue import WorkQueue
@@ -120,6 +121,7 @@ async def signers_in_process(
                 metrics=metrics.certificates,
                 read_profile=partial(issuing_profile, open_service=open_service),
                 namespaces=None,
+                budgets=EffectBudgets(clock),
             )
         )
         gate = WriteGate(clock, ConcurrencyLimit(maximum=_WORKERS))

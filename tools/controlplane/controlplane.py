@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import tempfile
 from datetime import UTC, datetime
@@ -19,6 +20,7 @@ from tools.controlplane.servers import Servers
 from tools.local.waiting import PATIENCE_SECONDS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import TracebackType
 
 __all__ = ["ControlPlane"]
@@ -186,6 +188,24 @@ class ControlPlane:
         """The API server runs with these options instead, with its data, on the same port; raises as its start."""
         self.stop_api_server()
         self._cluster.servers.change_api_server(options)
+        self.start_api_server()
+
+    def back_up(self, directory: Path) -> None:
+        """What etcd holds is in a new directory. The API server was away meanwhile; raises as its start."""
+        self._without_etcd(lambda data: shutil.copytree(data, directory))
+
+    def restore(self, directory: Path) -> None:
+        """Etcd holds what was backed up, and nothing else; the API server was away meanwhile; raises as its start."""
+
+        def put(data: Path) -> None:
+            shutil.rmtree(data)
+            shutil.copytree(directory, data)
+
+        self._without_etcd(put)
+
+    def _without_etcd(self, work: Callable[[Path], object]) -> None:
+        self.stop_api_server()
+        self._cluster.servers.with_etcd_stopped(work)
         self.start_api_server()
 
     def check(self) -> None:

@@ -16,6 +16,7 @@ from tools.controlplane.process import Process
 from tools.local.waiting import GRACE, PATIENCE, PATIENCE_SECONDS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from tools.controlplane.binaries import Binaries
@@ -75,12 +76,7 @@ class Servers:
             ProcessExitedError: A server ended early.
             DeadlineExceededError: A server did not become ready.
         """
-        self._etcd.start()
-        self._etcd.wait_until(
-            lambda: accepts_connections(self._directory / "etcd.sock"),
-            awaited="accept connections",
-            within=PATIENCE,
-        )
+        self._start_etcd()
         self._start_api_server_on_some_port()
         for path, client in self._clients:
             write_certificate_kubeconfig(path, self.url, self._identity.ca_certificate.read_bytes(), client)
@@ -90,6 +86,20 @@ class Servers:
             awaited="create the default service account",
             within=PATIENCE,
         )
+
+    def _start_etcd(self) -> None:
+        self._etcd.start()
+        self._etcd.wait_until(
+            lambda: accepts_connections(self._directory / "etcd.sock"),
+            awaited="accept connections",
+            within=PATIENCE,
+        )
+
+    def with_etcd_stopped(self, work: Callable[[Path], object]) -> None:
+        """Do something to the directory of etcd's data, while neither etcd nor, by then, the API server runs."""
+        self._etcd.terminate(grace=GRACE)
+        work(self._directory / "etcd")
+        self._start_etcd()
 
     def stop(self) -> None:
         """None of them runs. Whatever fails for one, the others are stopped too.

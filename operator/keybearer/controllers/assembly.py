@@ -275,6 +275,7 @@ def assemble(given: Circumstances) -> Assembly:
             metrics=given.metrics.certificates,
             read_profile=profiles.for_signers,
             namespaces=settings.namespaces or None,
+            budgets=budgets,
         )
     )
     profiles.on_written, profiles.publishes = signers.profile_seen, signers.publishes

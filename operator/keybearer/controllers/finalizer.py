@@ -34,10 +34,16 @@ class FinalizerKeeper:
         self._name = name
 
     def time_left(self, seen: ObservedObject, deadline: timedelta = DEFAULT_DEADLINE) -> timedelta | None:
-        """Return the time until cleaning up is given up; None where it has passed, or none is running."""
+        """Return the time until cleaning up is given up; None where it has passed, or none is running.
+
+        The deletion was dated by the API server's clock. Where ours is behind that, an object is held no longer than
+        its deadline since this process knows of its deletion.
+        """
         if seen.deletion_timestamp is None:
             return None
         left = parse_instant(seen.deletion_timestamp) + deadline - self._clock.now()
+        known_for = timedelta(seconds=self._clock.monotonic() - seen.trigger_at)
+        left = min(left, deadline - known_for)
         return left if left > timedelta() else None
 
     async def require(self, seen: ObservedObject) -> Mapping[str, JsonValue]:

@@ -97,6 +97,10 @@ class EventIntake:
                     self._leave(target)
         self._queue.add(seen.key, _lane(seen, event_type))
 
+    def forget_targets(self) -> None:
+        """Believe nothing that was seen of targets: whoever writes one looks at it anew."""
+        self._observed.clear()
+
     def target_listed(self, kind: str, body: Mapping[str, JsonValue]) -> None:
         """Take in a Secret or ConfigMap with our label that a listing found."""
         if self._is_backup(kind, body):

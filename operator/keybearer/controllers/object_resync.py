@@ -86,6 +86,10 @@ class ObjectResync:
         before = self._objects.before_list(resource.kind, namespace)
         listed = await self._gateway.identities(resource, namespace)
         compared = self._objects.compare(before, listed)
+        if compared.is_restored:
+            # Watches that go on from a version to come are silent: what they showed of targets is of another cluster.
+            _log.warning("cluster_restored", kind=resource.kind)
+            self._intake.forget_targets()
         found: list[str] = []
         if compared.missing:
             await asyncio.sleep(_GRACE_SECONDS)

@@ -210,10 +210,12 @@ class Compared:
     Attributes:
         missing: names of which it has another object than is held, or a newer version.
         ended: how many objects it lacks that were held.
+        is_restored: the cluster is that of a backup.
     """
 
     missing: tuple[ObjectKey, ...]
     ended: int
+    is_restored: bool = False
 
 
 class ObjectStore:
@@ -299,10 +301,14 @@ class ObjectStore:
         """Take over a complete list.
 
         What it lacks has ended, unless what is held is newer than the list. A list that is older than what was held
-        before it shows a cluster that was restored from a backup: then nothing that was known counts.
+        before it shows a cluster that was restored from a backup: then nothing that was known counts. So does an
+        object that is older in the list than it is held, though the list is newer than both: restores raise the
+        versions of what is written afterwards (`etcdutl snapshot restore --bump-revision`).
         """
-        is_restored, ended = is_newer(before.newest, listed.resource_version), 0
-        for one in list(self._of(before.kind, before.namespace)):
+        held, ended = list(self._of(before.kind, before.namespace)), 0
+        is_restored = is_newer(before.newest, listed.resource_version)
+        is_restored |= any(_is_of_before(one, listed) for one in held)
+        for one in held:
             there = listed.objects.get(ObjectKey(one.key.namespace, one.key.name))
             is_there = there is not None and there.uid == one.uid
             if is_restored or not (is_there or is_newer(one.resource_version, listed.resource_version)):
@@ -316,7 +322,7 @@ class ObjectStore:
         # Until what is missing was read, a version from before this list is news.
         self._listed.pop((before.kind, before.namespace), None)
         missing = (key for key, there in listed.objects.items() if self.lacks(before.kind, key, there))
-        return Compared(tuple(missing), ended)
+        return Compared(tuple(missing), ended, is_restored)
 
     def lacks(self, kind: str, key: ObjectKey, there: Identity) -> bool:
         """Tell whether what is held for a name is older than what a list had, or another object."""
@@ -382,6 +388,17 @@ class ObjectStore:
                 self._by_target[target] = left
             else:
                 self._by_target.pop(target, None)
+
+
+def _is_of_before(held: ObservedObject, listed: Listed) -> bool:
+    """Tell whether a list shows an object in a state from before the one held, though the list is newer than that."""
+    there = listed.objects.get(ObjectKey(held.key.namespace, held.key.name))
+    return (
+        there is not None
+        and there.uid == held.uid
+        and is_newer(held.resource_version, there.resource_version)
+        and not is_newer(held.resource_version, listed.resource_version)
+    )
 
 
 def is_newer(version: str, known: str) -> bool:

@@ -67,6 +67,12 @@ class ObservedStore:
         self._drop_body(key)
         return self._targets.pop(key, None)
 
+    def clear(self) -> None:
+        """Forget all targets, and all that is expected of them."""
+        for kept in (self._targets, self._expected, self._gone, self._bodies):
+            kept.clear()
+        self._bodies_bytes = 0
+
     def mark_gone(self, key: TargetKey) -> None:
         """Remember of a dropped target that the watch showed its end, until it is put again or asked for."""
         self._gone.add(key)

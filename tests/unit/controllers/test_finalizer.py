@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from typing import cast
 
 import pytest
 
-from keybearer.base.clock import Clock
+from keybearer.base.clock import Clock, format_instant
 from keybearer.controllers.finalizer import FINALIZER, TRUST_FINALIZER, FinalizerKeeper
 from keybearer.controllers.objects import ObservedObject, no_targets
 from keybearer.controllers.outcome import ObjectGoneError
@@ -122,3 +123,23 @@ async def test_who_never_gets_a_word_in_gives_up(world: World) -> None:
 
     with pytest.raises(ConflictError):
         await world.keeper.set(world.put(), present=True)
+
+
+@pytest.mark.parametrize(
+    ("ahead_hours", "known_for_minutes", "is_over"),
+    [(0, 9, False), (0, 11, True), (17, 9, False), (17, 11, True)],
+    ids=["in time", "too late", "dated later, in time", "dated later, too late"],
+)
+def test_a_clock_that_is_behind_holds_no_object_longer(
+    ahead_hours: int, known_for_minutes: int, *, is_over: bool
+) -> None:
+    clock = HandClock()
+    keeper = FinalizerKeeper(cast("Clock", clock), FakeGateway())
+    deleted_at = format_instant(clock.now() + timedelta(hours=ahead_hours))
+    meta: Body = {"namespace": "team-a", "name": "web", "uid": "uid-1", "deletionTimestamp": deleted_at}
+    seen = ObservedObject.from_body(
+        "CertificateProfile", {"metadata": meta}, trigger_at=clock.monotonic(), targets_of=no_targets
+    )
+    clock.seconds += 60 * known_for_minutes
+
+    assert (keeper.time_left(seen) is None) is is_over

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 from contextlib import suppress
 from datetime import timedelta
 
@@ -9,16 +10,17 @@ import pytest
 from keybearer.base.backoff import Backoff
 from keybearer.controllers.intake import EventIntake
 from keybearer.controllers.object_resync import ObjectResync
-from keybearer.controllers.objects import KindReading, ObjectStore
+from keybearer.controllers.objects import KindReading, ObjectStore, TargetKey
 from keybearer.controllers.observed_targets import ObservedStore
 from keybearer.controllers.queue import WorkQueue
 from keybearer.controllers.settings import OperatorSettings
 from keybearer.controllers.work import Lane, WorkKey
 from keybearer.kube.errors import GoneError, UnavailableError
+from keybearer.kube.resources import ObjectKey
 from unit.controllers.fakes.chance import SteadyChance
 from unit.controllers.fakes.gateway import FakeGateway
 from unit.controllers.fakes.hand_clock import HandClock
-from unit.controllers.fakes.targets import FINGERPRINTER, Body
+from unit.controllers.fakes.targets import FINGERPRINTER, Body, desired, new_spec, stored
 from unit.controllers.fakes.virtual_loop import in_virtual_time
 
 _KINDS = ("SecretSync", "AppConnection", "CertificateProfile")
@@ -29,7 +31,7 @@ class Desk:
 
     def __init__(self, *namespaces: str) -> None:
         self.gateway = FakeGateway()
-        self.objects = ObjectStore()
+        self.objects, self.observed = ObjectStore(), ObservedStore()
         clock = HandClock()
         self.queue = WorkQueue(clock, Backoff(timedelta(seconds=5), timedelta(minutes=5)), SteadyChance())
         self.forgotten: list[str] = []
@@ -37,7 +39,7 @@ class Desk:
             clock,
             self.queue,
             self.objects,
-            ObservedStore(),
+            self.observed,
             FINGERPRINTER,
             dict.fromkeys(_KINDS, KindReading()),
             lambda key: self.forgotten.append(key.name),
@@ -191,6 +193,60 @@ async def test_after_a_restore_of_the_cluster_nothing_that_was_known_counts() ->
     assert desk.held() == {"kept": 1, "back": 1}
     desk.show(desk.put("kept"))
     assert desk.held() == {"kept": 2, "back": 1}
+
+
+@in_virtual_time
+async def test_a_restore_that_goes_on_with_higher_versions_is_noticed_by_an_object_that_is_older() -> None:
+    """As by `etcdutl snapshot restore --bump-revision`: objects are of before, and the list is newer than all."""
+    desk = Desk()
+    of_before = copy.deepcopy(desk.put("edited"))
+    same = desk.put("same")
+    desk.show(of_before)
+    desk.show(same)
+    desk.show(desk.put("edited"))
+    assert desk.held() == {"edited": 2, "same": 1}
+    desk.gateway.objects["SecretSync", ObjectKey("team-a", "edited")] = of_before
+    await desk.resync.resync()
+
+    assert desk.held() == {"edited": 1, "same": 1}
+    assert desk.queued() == {"edited", "same"}
+
+
+@in_virtual_time
+async def test_after_a_restore_nothing_is_believed_of_targets() -> None:
+    desk = Desk()
+    body = desk.put("web")
+    desk.show(body)
+    secret = stored(desired(new_spec(), {"A": "cnry-1"}).body)
+    desk.intake.target_listed("Secret", secret)
+    desk.observed.expect(TargetKey("Secret", "team-a", "web"), "as planned")
+    desk.gateway.restore()
+    desk.gateway.put(body)
+    await desk.resync.resync()
+
+    assert len(desk.observed) == 0
+    assert desk.queued() == {"web"}
+
+
+@in_virtual_time
+async def test_our_own_write_while_the_list_comes_in_is_no_restore() -> None:
+    desk = Desk()
+    body = desk.put("web")
+    desk.show(body)
+    listing = desk.gateway.identities
+
+    async def late(*given: object, **more: object) -> object:
+        listed = await listing(*given, **more)  # type: ignore[arg-type] # what it was called with
+        meta = desk.put("web")["metadata"]
+        key = WorkKey("SecretSync", "team-a", "web")
+        desk.objects.put_status(key, meta["uid"], b'{"x":1}', meta["resourceVersion"])
+        return listed
+
+    desk.gateway.identities = late  # type: ignore[method-assign, assignment] # with a write in between
+    await desk.resync.resync()
+
+    assert desk.forgotten == []
+    assert desk.held() == {"web": 1}
 
 
 @pytest.mark.parametrize(

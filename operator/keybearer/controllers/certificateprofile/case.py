@@ -19,7 +19,7 @@ from keybearer.controllers.certificateprofile.trigger import (
     Live,
     SecretState,
 )
-from keybearer.controllers.effect_budget import Limit, free_at, issues_limit, put_right, used
+from keybearer.controllers.effect_budget import Ledger, Limit, free_at, issues_limit, put_right, spend, used
 from keybearer.controllers.issuance.service import RequestState
 from keybearer.controllers.issuance.timing import (
     earliest_renewal,
@@ -65,6 +65,8 @@ class Case:
         until: when it is to be looked at again.
         anchors: what its Secret holds as `ca.crt`, if it was written in this round.
         renewed: whether it has another certificate since this round.
+        ahead: by how much the clock that the round goes by is ahead of ours. What is counted is counted by ours: that
+            of the service may be another one with each answer.
     """
 
     desired: DesiredCertificate
@@ -83,6 +85,7 @@ class Case:
     until: datetime | None = None
     anchors: str | None = None
     renewed: bool = False
+    ahead: timedelta = timedelta()
 
     @property
     def name(self) -> str:
@@ -127,12 +130,22 @@ class Case:
 
     def held_until(self, now: datetime) -> datetime | None:
         """Return when it may be asked for again, whatever the need; None: now."""
-        return free_at(self.entry.issues, self.limit, now)
+        free = free_at(self.entry.issues, self.limit, now - self.ahead)
+        return None if free is None else free + self.ahead
+
+    def spent(self, now: datetime) -> Ledger:
+        """Return what was asked for of late, once more included."""
+        return spend(self.entry.issues, self.limit, now - self.ahead)
+
+    def put_issues_right(self, now: datetime) -> None:
+        """Take what our clock noted for later, when it was wrong, as of now."""
+        if self.entry.issues:
+            self.say(issues=put_right(self.entry.issues, now - self.ahead))
 
     def note_held(self, now: datetime) -> None:
         """Note since when it is asked for as often as it may be; an hour without an issue ends that."""
         before = self.entry.held_since
-        if not used(self.entry.issues, self.limit, now):
+        if not used(self.entry.issues, self.limit, now - self.ahead):
             self.say(held_since=None)
         elif before is None and self.held_until(now) is not None:
             self.say(held_since=now.replace(microsecond=0))
@@ -141,7 +154,8 @@ class Case:
         """Take in what the keyring says of an attempt, where the status doesn't say it yet."""
         is_newer = attempt.revision > (self.entry.revision or 0)
         if is_newer or not self.entry.issues:
-            self.say(issues=put_right(attempt.issues, now))
+            self.say(issues=attempt.issues)
+            self.put_issues_right(now)
         if is_newer:
             self.say(revision=attempt.revision, need=attempt.need, id=None, status=None)
 

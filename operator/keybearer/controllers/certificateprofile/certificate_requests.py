@@ -17,7 +17,6 @@ from keybearer.controllers.certificateprofile.secret_contents import KeptAttempt
 from keybearer.controllers.certificateprofile.status import Need
 from keybearer.controllers.certificateprofile.storage import CertificateStorage
 from keybearer.controllers.certificateprofile.trigger import Decision, Keep, Mint, Post, Wait
-from keybearer.controllers.effect_budget import spend
 from keybearer.controllers.issuance.service import IssuedCertificate, RequestState
 from keybearer.controllers.outcome import ReconcileError
 from keybearer.controllers.underway import UnknownOrders
@@ -75,14 +74,14 @@ async def _look_at_former(context: RoundContext, case: Case) -> None:
 async def is_given_up(context: RoundContext, case: Case, key: PublicKey) -> bool:
     """Tell whether a key may be used no more: a certificate for it was revoked, perhaps because it is compromised.
 
-    All that were ever issued for the certificate are looked at, so that nothing has to be remembered: neither a
-    restart nor a copy that comes back brings such a key into use again.
+    All that were ever issued for the certificate are looked at, by whichever profile, so that nothing has to be
+    remembered: neither a restart nor a copy that comes back brings such a key into use again.
 
     Raises:
         ReconcileError: the service can't be asked.
     """
     run = context.run
-    for state in await run.service.requests_of(run.marks_of(case.name), context.profile.id, run.project_id):
+    for state in await run.service.requests_of(run.marks_of(case.name), None, run.project_id):
         if state.certificate_id is None or state.certificate_status is not CertificateStatus.REVOKED:
             continue
         if await run.service.revocation_reason(state.certificate_id) in _KEY_STAYS_GOOD:
@@ -296,8 +295,9 @@ class Noting:
     def _note(self, case: Case, step: Mint, made: Made | None) -> None:
         # The tag is random, so that no attempt of another life of the object is taken for this one.
         tag = secrets.token_hex(4)
-        issues = spend(case.entry.issues, case.limit, self.now)
-        attempt = KeptAttempt(case.next_revision, tag, case.desired.digest, self.now, step.need, issues)
+        attempt = KeptAttempt(
+            case.next_revision, tag, case.desired.digest, self.now, step.need, case.spent(self.now)
+        )
         self.storage.keyring = self.storage.keyring.begun(
             case.name, attempt, None if made is None else made.key.der()
         )

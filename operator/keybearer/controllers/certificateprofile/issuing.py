@@ -117,12 +117,12 @@ class CertificateRemoval:
         run: RunContext, entry: CertificateRequestStatus, now: datetime
     ) -> list[Revocation]:
         """Cancel what is open, and return what was ever issued for the certificate and is still active."""
-        known = run.previous.profile
-        if known is None:
+        if run.previous.profile is None:
             return []
         marks = run.marks_of(entry.name)
         due: list[Revocation] = []
-        for request in await run.service.requests_of(marks, known.id, run.project_id):
+        # Also what another profile was asked for, that the spec named before.
+        for request in await run.service.requests_of(marks, None, run.project_id):
             if not request.status.is_final:
                 await run.service.cancel(request.id)
             is_active = request.certificate_status in (None, CertificateStatus.ACTIVE)

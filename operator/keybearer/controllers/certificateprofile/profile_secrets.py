@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 
 from keybearer.base.clock import Clock
@@ -25,6 +26,7 @@ from keybearer.kube.errors import ForbiddenError, InvalidError
 
 __all__ = ["ProfileSecrets"]
 
+_CLAIMS_MAX = 50_000
 _LISTED_FROM = 8
 """Secrets that cost less to look for by one list of names than one by one."""
 _LISTED_MAX = 500
@@ -70,6 +72,7 @@ class ProfileSecrets:
         self._writer = writer
         self._rivals = rivals
         self._convergence = Convergence(writer, rivals)
+        self._claims: OrderedDict[TargetKey, str] = OrderedDict()
 
     def fingerprint_seen(self, key: TargetKey) -> str | None:
         """Return how the watch showed a Secret last; None where it showed none."""
@@ -96,17 +99,41 @@ class ProfileSecrets:
         """Let pass what could be written: nothing is there, or it is ours, or may be taken over.
 
         Raises:
-            StalledError: it is somebody else's.
+            StalledError: it is somebody else's, or is to be.
             KubeError: the API server can't be asked.
         """
         present = await self._writer.look(key, owner_uid, expected=None, thorough=False)
         if present is None:
+            self.claim(key, owner_uid)
             return
         context = self._context(owner_uid, await self._rivals.of(present, owner_uid))
         to_be = DesiredTarget(key, {"type": secret_type}, (), "", "")
         verdict = refuse_foreign(to_be, present, _ADOPTED if adopt else _KEPT, context)
         if verdict is not None:
             raise _refusal(verdict)
+        self.claim(key, owner_uid)
+
+    def claim(self, key: TargetKey, owner_uid: str) -> None:
+        """Keep a Secret for a certificate that is about to be asked for: until it is there, nothing else says whose.
+
+        A claim lasts while its object is there and names the Secret. It is this process's alone: after a restart who
+        asks first has it.
+
+        Raises:
+            StalledError: another object has it.
+        """
+        holder = self._claims.get(key, owner_uid)
+        rival = None if holder == owner_uid else self._objects.find(holder)
+        if rival is not None and rival in self._objects.writers_of(key):
+            raise StalledError(
+                Reason.TARGET_CONFLICT,
+                f"{key.kind} {key.name} is to hold a certificate of {rival.kind} {rival.name}; choose another "
+                f"{_OF_CERTIFICATES.name}, or take it from {rival.name}",
+            )
+        self._claims[key] = owner_uid
+        self._claims.move_to_end(key)
+        if len(self._claims) > _CLAIMS_MAX:
+            self._claims.popitem(last=False)
 
     async def absent(self, keys: Iterable[TargetKey]) -> frozenset[TargetKey]:
         """Return Secrets of one namespace that are known not to be there; of few, none is looked for.

@@ -181,11 +181,14 @@ class RemoteCertificates:
     async def requests_of(
         self,
         metadata: Mapping[str, str],
-        profile_id: str,
+        profile_id: str | None,
         project_id: str | None,
         wanted: Collection[str] | None = None,
     ) -> Sequence[RequestState]:
-        """Return the requests that have this metadata, the newest first: all, or until the wanted ids are found."""
+        """Return the requests that have this metadata, the newest first: all, or until the wanted ids are found.
+
+        They are those of a profile, or of all (None).
+        """
         found: list[RequestState] = []
         missing = None if wanted is None else set(wanted)
         while True:
@@ -193,7 +196,7 @@ class RemoteCertificates:
             page = await self._session.perform(
                 lambda client: client.certificate_requests.search(
                     project_id=project_id,
-                    profile_ids=[profile_id],
+                    profile_ids=() if profile_id is None else (profile_id,),
                     metadata=_metadata(metadata),
                     offset=offset,  # noqa: B023 - called before the loop goes on
                     limit=_PAGE,

@@ -42,7 +42,6 @@ from keybearer.controllers.certificateprofile.trigger import (
     mints_left,
     with_mints,
 )
-from keybearer.controllers.effect_budget import put_right
 from keybearer.controllers.issuance.service import REQUEST_REFUSED, Order
 from keybearer.controllers.issuance.timing import poll_interval
 from keybearer.controllers.mode import Mode
@@ -77,16 +76,18 @@ class CertificateRound:
     lost_keys: LostKeys | None = None
     more: bool = False
     _now: datetime = field(init=False)
+    _by_our_clock: datetime = field(init=False)
     _storage: CertificateStorage = field(init=False)
     _concurrency: Concurrency = field(default_factory=lambda: Concurrency(_AT_ONCE), init=False)
 
     def __post_init__(self) -> None:
-        self._now = self.context.run.time(self.tools.now())
+        self._by_our_clock = self.tools.now()
+        self._now = self.context.run.time(self._by_our_clock)
         previous = self.context.run.previous
         self.lost_keys = previous.lost_keys
         for case in self.cases:
-            if case.entry.issues:
-                case.say(issues=put_right(case.entry.issues, self._now))
+            case.ahead = self._now - self._by_our_clock
+            case.put_issues_right(self._now)
         self._storage = CertificateStorage(self.tools, self.context, self.cases, self._now)
         self.rolling = plan_wave(
             self.context.run.seen.uid,
@@ -134,7 +135,10 @@ class CertificateRound:
         return self._decide()
 
     def _decide(self) -> list[Decision]:
-        left, hour_ends = mints_left(self.lost_keys, self.context.run.spec.hourly_mint_budget, self._now)
+        budget = self.context.run.spec.hourly_mint_budget
+        left, hour_ends = mints_left(self.lost_keys, budget, self._by_our_clock)
+        if hour_ends is not None:
+            hour_ends += self._now - self._by_our_clock
         allowance = Allowance(
             now=self._now,
             authority=None if self.context.authority is None else self.context.authority.key,
@@ -192,7 +196,7 @@ class CertificateRound:
         noting = Noting(self.context, self._storage, self._concurrency, self._now)
         settled = await noting.begin(self.cases, decisions, is_first=is_first)
         self.more = noting.more
-        self.lost_keys = with_mints(self.lost_keys, noting.minted, self._now)
+        self.lost_keys = with_mints(self.lost_keys, noting.minted, self._by_our_clock)
         return settled
 
     async def _read_what_is_noted(self) -> None:

@@ -134,14 +134,15 @@ class CertificateStorage:
             StalledError: the Secret is somebody else's.
             KubeError: the API server can't be asked.
         """
-        target = self._wanted_target(case)
-        if case.secret is SecretState.AS_WRITTEN or target in self._absent:
+        target, uid = self._wanted_target(case), self._context.run.seen.uid
+        if case.secret is SecretState.AS_WRITTEN:
+            return
+        if target in self._absent:
+            self._tools.secrets.claim(target, uid)
             return
         entry = case.desired.entry
         wanted_type = secret_type(has_key=entry.csr is None)
-        await self._tools.secrets.require_free(
-            target, wanted_type, self._context.run.seen.uid, adopt=entry.adopt
-        )
+        await self._tools.secrets.require_free(target, wanted_type, uid, adopt=entry.adopt)
 
     def stale(self) -> list[Case]:
         """Return the certificates whose `ca.crt` lacks an authority, or holds one that signed nothing any more."""

@@ -186,11 +186,14 @@ class CertificateService(Protocol):
     async def requests_of(
         self,
         metadata: Mapping[str, str],
-        profile_id: str,
+        profile_id: str | None,
         project_id: str | None,
         wanted: Collection[str] | None = None,
     ) -> Sequence[RequestState]:
-        """Return the requests that have this metadata, the newest first: all, or until the wanted ids are found."""
+        """Return the requests that have this metadata, the newest first: all, or until the wanted ids are found.
+
+        They are those of a profile, or of all (None).
+        """
         ...
 
     async def ends_of(self, profile_id: str, *, issued_before: datetime) -> Sequence[datetime] | None:

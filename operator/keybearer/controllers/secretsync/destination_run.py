@@ -130,10 +130,21 @@ class DestinationRun:
             return await self._held(sync, judged)
         if self.spec.mode is Mode.PLAN and judged.is_news and not self._is_agreed(judged.changes):
             return self._planned(sync, action, judged)
-        if self.request is None and (
+        counts = self.request is None and (
             action is not DefinitionAction.NONE or (judged.is_news and self._drives)
-        ):
+        )
+        if counts:
             self._take_push()
+        try:
+            return await self._carried_out(sync, action, judged)
+        except WaitingError as error:
+            if counts and error.reason == Reason.PUSHING:
+                self.budgets.give_back(self.seen.uid, PUSHES)  # one that is under way is in the way
+            raise
+
+    async def _carried_out(
+        self, sync: SecretSync | None, action: DefinitionAction, judged: _Push
+    ) -> DestinationOutcome:
         push = self.push
         match action:
             case DefinitionAction.CREATE:

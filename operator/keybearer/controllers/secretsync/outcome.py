@@ -37,6 +37,7 @@ class SyncOutcome(Outcome):
         sync: the sync to the destination, as the service tells of it.
         push: what was given to it.
         drops_sync: there is none any more.
+        used_request: a person's request let the target's plan pass, so that it lets nothing else pass.
     """
 
     source: str | None = None
@@ -48,6 +49,7 @@ class SyncOutcome(Outcome):
     sync: RemoteSyncStatus | None = None
     push: PushStatus | None = None
     drops_sync: bool = False
+    used_request: bool = False
 
     def tells_only_of_target(self, previous: SecretSyncStatus) -> bool:
         """Tell whether a later run would find all of it again: the object was in sync and is, with other data."""

@@ -152,6 +152,9 @@ class SecretSyncReconciler(KindReconciler[SecretSyncSpec, SecretSyncStatus, Sync
         if spec.destination is None:
             return await self._without_destination(seen, spec, previous, outcome, result)
         not_before = seen.trigger_at if asked or previous.push is None else float("-inf")
+        if outcome is not None and outcome.used_request and request is not None:
+            # The status showed what was held of the target: of the destination it shows that from now on.
+            request = request.as_sync()
         try:
             pushed = await self._destinations.bring_about(
                 seen, spec, previous, request, not_before=not_before

@@ -12,7 +12,7 @@ from weakref import WeakValueDictionary
 
 from keybearer.base.clock import Clock
 from keybearer.client import AsyncKeybearer, NotFound, SecretSync
-from keybearer.controllers.outcome import StalledError
+from keybearer.controllers.outcome import StalledError, WaitingError
 from keybearer.controllers.resource_fields import told_instant
 from keybearer.controllers.secretsync.destination_names import BUSY, PlacedName, PlacedNames
 from keybearer.controllers.secretsync.destination_plan import DesiredSync, PresentSync
@@ -43,6 +43,8 @@ _SOON = timedelta(milliseconds=300)
 """Between two looks at a run that is under way."""
 _LATER = timedelta(seconds=2)
 _SOON_FOR_SECONDS = 30.0
+_IN_PROGRESS = "already in progress"
+"""In what the service answers while a job of the sync runs (wire.md)."""
 _AGAIN_SECONDS = REFRESH.total_seconds()
 _AGAIN_MAX_SECONDS = 3600.0
 """Between pushes that fail for a reason that no attempt mends: each time twice as long, up to this."""
@@ -212,6 +214,9 @@ class RemoteSyncs:
         try:
             return await self._session.perform(act, what)
         except StalledError as error:
+            if error.reason == Reason.SERVICE_REFUSED and _IN_PROGRESS in error.message:
+                # The job that runs may have begun before the last change: another one is due when it has ended.
+                raise WaitingError(Reason.PUSHING, error.message, after=_SOON) from error
             if error.reason == Reason.SERVICE_REFUSED:
                 raise StalledError(Reason.SYNC_REFUSED, error.message) from error
             raise

@@ -22,6 +22,7 @@ from keybearer.controllers.secretsync.reasons import Reason, no_keys_message
 from keybearer.controllers.secretsync.resource import SecretSyncSpec
 from keybearer.controllers.secretsync.status import KeyState, SecretSyncStatus
 from keybearer.controllers.sources.reader import SourceReader
+from keybearer.controllers.target.changes import plan_status
 from keybearer.controllers.target.decisions import PlanContext, TargetPlan
 from keybearer.controllers.target.desired import DesiredTarget, build_target
 from keybearer.controllers.target.guard import Removal
@@ -121,6 +122,9 @@ class TargetRun:
             refreshed_at=refreshed_at,
             removals=removals,
         )
+        let_pass = context.released or context.approved
+        if let_pass is not None and planned.action is not None:
+            outcome = replace(outcome, used_request=plan_status(planned.changes) == let_pass)
         contested = self._materializer.contested(seen, desired.key)
         if contested is not None and (outcome.tone is Tone.READY or outcome.reason == contested.reason):
             # Said as long as it goes on, not after each repair anew.
@@ -202,13 +206,15 @@ def _context(
     written_before = before is not None and (before.kind, before.name) == (key.kind, key.name)
     merged = (one.key for one in previous.keys if one.state is KeyState.SYNCED) if written_before else ()
     past = removals_of(before.removals) if before is not None else ()
+    # What was shown of another spec, nobody has agreed to for this one.
+    shown = previous.plan if previous.observed_generation == seen.generation else None
     return PlanContext(
         owner_uid=seen.uid,
         now=now,
         past=past,
         merged_keys=frozenset(merged),
-        released=previous.plan if request is not None and request.releases_guard else None,
-        approved=previous.plan if request is not None and request.approves_plan else None,
+        released=shown if request is not None and request.releases_guard else None,
+        approved=shown if request is not None and request.approves_plan else None,
         written_before=written_before,
         is_unchanged=written_before and before is not None and before.holds(desired.data_fingerprint) is True,
         no_keys=no_keys_message(spec.source_label, found),

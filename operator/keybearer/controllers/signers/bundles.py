@@ -102,6 +102,10 @@ class BundleStore:
         else:
             self._expected[key] = digest
 
+    def is_expected(self, key: ObjectKey, digest: str) -> bool:
+        """Tell whether just this was written last, or found as it was to be: what isn't so now, others changed."""
+        return self._expected.get(key) == digest
+
     def existing(self, namespace: str | None) -> set[ObjectKey]:  # noqa: ARG002 - they live in none
         """Return the bundles that are believed to be there."""
         return set(self._seen)

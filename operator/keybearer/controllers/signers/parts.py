@@ -17,6 +17,7 @@ from keybearer.base.clock import Clock
 from keybearer.controllers.background import Background
 from keybearer.controllers.certificate_metrics import CertificateMetrics
 from keybearer.controllers.cluster_identity import ClusterIdentity
+from keybearer.controllers.effect_budget import EffectBudgets
 from keybearer.controllers.issuance.profile import ReadProfile
 from keybearer.controllers.json_reading import mapping_of
 from keybearer.controllers.objects import ObjectStore, ObservedObject
@@ -58,6 +59,7 @@ class SignersGiven:
     metrics: CertificateMetrics
     read_profile: ReadProfile
     namespaces: Sequence[str] | None
+    budgets: EffectBudgets
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,6 +215,7 @@ def _new_trust(
         watch=watch,
         served=versions.of,
         rights=rights,
+        budgets=given.budgets,
     )
 
 

@@ -12,6 +12,7 @@ from typing import Final
 
 from keybearer.base.clock import Clock
 from keybearer.base.logs import get_logger
+from keybearer.controllers.effect_budget import REPAIRS, EffectBudgets
 from keybearer.controllers.finalizer import TRUST_FINALIZER, FinalizerKeeper
 from keybearer.controllers.objects import ObjectStore, ObservedObject
 from keybearer.controllers.outcome import ObjectGoneError, ReconcileError
@@ -52,9 +53,10 @@ class TrustReconciler:
         watch: that shows them: nothing is published that can't be followed.
         served: says in which version a resource is served.
         rights: whether we may publish: without them no profile is held.
+        budgets: bounds what a fight over a bundle costs.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - collaborators, given once where the process is wired
         self,
         *,
         clock: Clock,
@@ -65,6 +67,7 @@ class TrustReconciler:
         watch: OptionalWatch,
         served: Callable[[Resource], Resource],
         rights: BundleRights,
+        budgets: EffectBudgets,
     ) -> None:
         self._clock = clock
         self._gateway = gateway
@@ -74,6 +77,7 @@ class TrustReconciler:
         self._watch = watch
         self._served = served
         self._rights = rights
+        self._budgets = budgets
         self._finalizer = FinalizerKeeper(clock, gateway, TRUST_FINALIZER)
 
     async def reconcile(self, item: WorkItem, reconcile_id: str) -> RunResult:
@@ -131,8 +135,13 @@ class TrustReconciler:
         # shows before is seen here, and one that it shows later calls.
         present = self._bundles.of_profile(key)
         there = present.get(wanted.key)
+        is_repair = self._bundles.is_expected(wanted.key, wanted.digest)
         self._bundles.expect(wanted.key, wanted.digest)
         if there is None or there.digest != wanted.digest:
+            if is_repair and not self._take_repair(profile.seen.uid, wanted.key):
+                return RunResult(
+                    requeue_after=self._budgets.wait(_budget(profile.seen.uid, wanted.key), REPAIRS)
+                )
             try:
                 await self._gateway.apply(resource, wanted.key, wanted.body)
             except ForbiddenError:
@@ -142,6 +151,17 @@ class TrustReconciler:
                 raise
         await self._take_back(resource, (one for name, one in present.items() if name != wanted.key))
         return RunResult()
+
+    def _take_repair(self, owner_uid: str, bundle: ObjectKey) -> bool:
+        """Count a write that makes good what others did to a bundle; return False if it has to wait."""
+        of = _budget(owner_uid, bundle)
+        why = f"ClusterTrustBundle {bundle.name} is changed by others each time it was put right"
+        was_told = self._budgets.overrun(of, REPAIRS) is not None
+        if self._budgets.take(of, REPAIRS, why) is None:
+            return True
+        if not was_told:
+            _log.warning("trust_bundle_contested", bundle=bundle.name, why=why)
+        return False
 
     async def _clean_up(self, key: ObjectKey, seen: ObservedObject) -> RunResult:
         if TRUST_FINALIZER not in seen.finalizers:
@@ -189,3 +209,7 @@ class TrustReconciler:
         for bundle in bundles:
             self._bundles.expect(bundle.key, None)
             await self._gateway.delete(resource, bundle.key, uid=bundle.uid)
+
+
+def _budget(owner_uid: str, bundle: ObjectKey) -> str:
+    return f"{owner_uid} {bundle.name}"

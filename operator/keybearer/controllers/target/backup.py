@@ -9,6 +9,7 @@ from pydantic import JsonValue
 
 from keybearer.controllers.json_reading import mapping_of, text_of
 from keybearer.controllers.target.desired import MANAGED_LABEL
+from keybearer.controllers.target.foreign import ForeignMetadata, foreign_metadata_of
 from keybearer.kube.resources import JsonObject, ObjectKey
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "TRIAL_MARK",
     "backup_key",
     "backup_of",
+    "foreign_of_backup",
     "is_backup",
     "is_trial",
     "original_key",
@@ -24,7 +26,8 @@ __all__ = [
 ]
 
 BACKUP_MARK = "keybearer.dev/backup-of"
-"""JSON: name, UID, labels, annotations, ownerReferences and immutability of the original."""
+"""JSON: name, UID, labels, annotations (and which of both are of others), ownerReferences and immutability of the
+original."""
 TRIAL_MARK = "keybearer.dev/trial"
 _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 """kubectl's copy of a manifest; with it, the annotation above could be larger than Kubernetes takes."""
@@ -50,6 +53,9 @@ def backup_of(original: JsonObject) -> JsonObject:
     noted["immutable"] = original.get("immutable") is True
     annotations = mapping_of(meta.get("annotations"))
     noted["annotations"] = {name: text for name, text in annotations.items() if name != _LAST_APPLIED}
+    foreign = foreign_metadata_of({**meta, "annotations": noted["annotations"]})
+    if foreign:
+        noted["foreign"] = foreign.told()
     return _beside(original, meta.get("ownerReferences"), {BACKUP_MARK: orjson.dumps(noted).decode()})
 
 
@@ -95,6 +101,11 @@ def restored(backup: JsonObject) -> JsonObject:
     if noted.get("immutable") is True:
         whole["immutable"] = True
     return whole
+
+
+def foreign_of_backup(backup: JsonObject) -> ForeignMetadata:
+    """Return which labels and annotations of the original are of others; none where an older version made it."""
+    return ForeignMetadata.read(_noted(backup).get("foreign"))
 
 
 def _noted(body: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:

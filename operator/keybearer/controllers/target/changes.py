@@ -18,6 +18,7 @@ __all__ = [
     "foreign_metadata",
     "has_planned_metadata",
     "is_as_planned",
+    "owner_references",
     "plan_status",
     "replacement_patch",
     "some_of",
@@ -73,7 +74,7 @@ def is_as_planned(desired: DesiredTarget, present: PresentTarget) -> bool:
         present.data == desired.data
         and wanted_type in (None, present.type)
         and present.immutable == (desired.body.get("immutable") is True)
-        and _owner_references(wanted, present.metadata) is None
+        and owner_references(wanted, present.metadata) is None
         and has_planned_metadata(desired, present, present.own_metadata)
     )
 
@@ -141,7 +142,7 @@ def replacement_patch(
         merged = {**dict.fromkeys(gone), **wanted}
         if merged:
             patched_meta[section] = merged
-    owners = _owner_references(wanted_meta, meta)
+    owners = owner_references(wanted_meta, meta)
     if owners is not None:
         patched_meta["ownerReferences"] = owners
         surplus |= not wanted_meta.get("ownerReferences")
@@ -153,7 +154,7 @@ def replacement_patch(
     return patch
 
 
-def _owner_references(
+def owner_references(
     wanted: Mapping[str, JsonValue], meta: Mapping[str, JsonValue]
 ) -> list[JsonValue] | None:
     """Return the list to write: ours as planned and foreign ones kept; None where it is right already."""

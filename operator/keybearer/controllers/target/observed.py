@@ -16,7 +16,14 @@ from keybearer.controllers.target.desired import OWNER_LABEL, encoded_data, fing
 from keybearer.controllers.target.spec import OPAQUE
 from keybearer.kube.gateway import FIELD_MANAGER
 
-__all__ = ["PresentTarget", "is_own_manager", "merge_manager", "observe_target"]
+__all__ = [
+    "PresentTarget",
+    "field_managers",
+    "is_own_manager",
+    "merge_manager",
+    "observe_target",
+    "own_metadata",
+]
 
 
 _MANAGER_PREFIX = f"{FIELD_MANAGER}/"
@@ -40,7 +47,7 @@ class PresentTarget:
         key: which object.
         uid: its UID.
         resource_version: its version.
-        owner_uid: UID of the custom resource that its label names.
+        owner_uid: UID of the custom resource that its label names; without one, of that which controls it.
         fingerprint: over everything an owner plans, without labels and annotations of others.
         body: its JSON; holds values.
         manager: field manager of the custom resource for which this was read.
@@ -146,11 +153,11 @@ class PresentTarget:
 
     @cached_property
     def _own(self) -> Mapping[str, frozenset[str]]:
-        return _own_metadata(self.metadata)
+        return own_metadata(self.metadata)
 
     def field_managers(self) -> Iterator[Mapping[str, JsonValue]]:
         """Yield what the API server records of each field manager."""
-        return _field_managers(self.metadata)
+        return field_managers(self.metadata)
 
     @property
     def last_foreign_manager(self) -> str | None:
@@ -187,7 +194,8 @@ def _names_at(entry: Mapping[str, JsonValue], path: tuple[str, ...]) -> frozense
     return frozenset(name[2:] for name in mapping_of(fields) if name[:2] == "f:")
 
 
-def _field_managers(meta: Mapping[str, JsonValue]) -> Iterator[Mapping[str, JsonValue]]:
+def field_managers(meta: Mapping[str, JsonValue]) -> Iterator[Mapping[str, JsonValue]]:
+    """Yield what the API server records of each field manager of an object, given its metadata."""
     entries = meta.get("managedFields")
     return (entry for entry in (entries if isinstance(entries, list) else []) if isinstance(entry, dict))
 
@@ -197,11 +205,11 @@ def is_own_manager(entry: Mapping[str, JsonValue]) -> bool:
     return text_of(entry.get("manager")).partition("/")[0] == FIELD_MANAGER
 
 
-def _own_metadata(meta: Mapping[str, JsonValue]) -> dict[str, frozenset[str]]:
+def own_metadata(meta: Mapping[str, JsonValue]) -> dict[str, frozenset[str]]:
     """Return the labels and annotations that `managedFields` records as ours, in one pass: each event asks."""
     ours = [
         mapping_of(mapping_of(entry.get("fieldsV1")).get("f:metadata"))
-        for entry in _field_managers(meta)
+        for entry in field_managers(meta)
         if is_own_manager(entry)
     ]
     return {
@@ -210,14 +218,24 @@ def _own_metadata(meta: Mapping[str, JsonValue]) -> dict[str, frozenset[str]]:
     }
 
 
+def _controller_of_ours(meta: Mapping[str, JsonValue]) -> str | None:
+    """Return the UID of the custom resource of ours that controls an object: who takes off our label, leaves that."""
+    listed = meta.get("ownerReferences")
+    for one in listed if isinstance(listed, list) else ():
+        reference = mapping_of(one)
+        if reference.get("controller") is True and _is_of_ours(one):
+            return text_of(reference.get("uid")) or None
+    return None
+
+
 def observe_target(kind: str, body: Mapping[str, JsonValue], fingerprinter: Fingerprinter) -> ObservedTarget:
     """Return what is remembered of a target: identity, version, owner and fingerprint."""
     meta = mapping_of(body.get("metadata"))
-    owner = mapping_of(meta.get("labels")).get(OWNER_LABEL)
+    owner = mapping_of(meta.get("labels")).get(OWNER_LABEL) or _controller_of_ours(meta)
     return ObservedTarget(
         key=TargetKey(kind, str(meta.get("namespace", "")), str(meta.get("name", ""))),
         uid=str(meta.get("uid", "")),
         resource_version=str(meta.get("resourceVersion", "")),
         owner_uid=owner if isinstance(owner, str) else None,
-        fingerprint=fingerprint_of_body(kind, body, fingerprinter, _own_metadata(meta)),
+        fingerprint=fingerprint_of_body(kind, body, fingerprinter, own_metadata(meta)),
     )

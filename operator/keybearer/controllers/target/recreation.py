@@ -20,12 +20,18 @@ from keybearer.controllers.json_reading import mapping_of, text_of
 from keybearer.controllers.target.backup import (
     backup_key,
     backup_of,
+    foreign_of_backup,
     is_trial,
     original_key,
     restored,
     trial_of,
 )
 from keybearer.controllers.target.desired import TARGET_RESOURCES
+from keybearer.controllers.target.foreign import (
+    ForeignMetadata,
+    foreign_metadata_of,
+    with_foreign_metadata,
+)
 from keybearer.kube.errors import (
     AlreadyExistsError,
     ConflictError,
@@ -50,7 +56,7 @@ _AGAIN_MOST_SECONDS = 300.0
 
 @dataclass(frozen=True, slots=True)
 class _Left:
-    """What is to be settled: a backup in the cluster, or an old object that only this process has."""
+    """What is to be settled: a backup in the cluster, or one that only this process has."""
 
     resource: Resource
     backup: ObjectKey
@@ -73,6 +79,8 @@ class Recreation:
     ) -> JsonObject:
         """Delete that very object, create it anew with this body, and return its metadata.
 
+        Labels, annotations and ownerReferences that others gave it go with it.
+
         Raises:
             AlreadyExistsError: somebody else created one meanwhile.
             ConflictError: it is another object, or is gone.
@@ -84,6 +92,8 @@ class Recreation:
         if old is None or meta.get("uid") != uid:
             raise ConflictError(f"recreate {resource.kind} {key}: it is another object, or is gone")
         _require_removable(resource, key, meta)
+        foreign = foreign_metadata_of(meta).without(mapping_of(body.get("metadata")))
+        body = with_foreign_metadata(body, meta)
         await self._require_accepted(resource, key, body)
         backup, former = backup_key(key, uid), backup_of(old)
         if (resource.kind, key) in self._refused:
@@ -104,17 +114,17 @@ class Recreation:
             except KubeError as error:
                 if error.status is not None:
                     self._refused.add((resource.kind, key))
-                is_done = await self._is_put_back(resource, key, restored(former))
+                is_done = await self._is_put_back(resource, key, former)
                 raise
             is_done = True
             self._refused.discard((resource.kind, key))
-            return answer
+            return await self._hand_over(resource, key, answer, foreign)
         finally:
             self._under_way.discard((resource.kind, backup))
             if is_kept:
                 self._left.put_nowait(_Left(resource, backup))
             elif not is_done:
-                self._left.put_nowait(_Left(resource, backup, restored(former), key))
+                self._left.put_nowait(_Left(resource, backup, former, key))
 
     def notice(self, kind: str, backup: ObjectKey) -> None:
         """Take in that there is a backup, or a trial: one that nobody works with was left by another process."""
@@ -153,21 +163,46 @@ class Recreation:
         if kept is None or (original is None and not is_trial(kept)):
             return
         if original is not None:
-            await self._put_back(left.resource, original, restored(kept))
+            await self._put_back(left.resource, original, kept)
         if (left.resource.kind, left.backup) not in self._under_way:
             # A conflict is looked at again: another object may have its name, or it is still there.
             await self._gateway.delete(left.resource, left.backup, uid=_uid_of(kept))
 
-    async def _put_back(self, resource: Resource, key: ObjectKey, body: JsonObject) -> None:
+    async def _put_back(self, resource: Resource, key: ObjectKey, kept: JsonObject) -> None:
         if await self._gateway.get(resource, key, metadata_only=True) is not None:
             return
         with suppress(AlreadyExistsError):
-            await self._create(resource, key, body)
+            answer = await self._create(resource, key, restored(kept))
             _log.warning("target_put_back", kind=resource.kind, target=str(key))
+            await self._hand_over(resource, key, answer, foreign_of_backup(kept))
 
-    async def _is_put_back(self, resource: Resource, key: ObjectKey, body: JsonObject) -> bool:
+    async def _hand_over(
+        self, resource: Resource, key: ObjectKey, made: JsonObject, foreign: ForeignMetadata
+    ) -> JsonObject:
+        """Have the labels and annotations of others on what was made recorded as theirs; return its metadata."""
+        meta = mapping_of(made.get("metadata"))
+        if not foreign:
+            return made
         try:
-            await self._put_back(resource, key, body)
+            return await self._gateway.merge_patch(
+                resource,
+                key,
+                {"metadata": {"managedFields": foreign.recorded(meta)}},
+                uid=_uid_of(made),
+                resource_version=text_of(meta.get("resourceVersion")),
+            )
+        except LeaseLostError:
+            raise
+        except KubeError as error:
+            # Nothing is lost yet: they are there. But they count as ours, and go with the next change.
+            _log.warning(
+                "foreign_metadata_not_handed_over", kind=resource.kind, target=str(key), error=str(error)
+            )
+            return made
+
+    async def _is_put_back(self, resource: Resource, key: ObjectKey, kept: JsonObject) -> bool:
+        try:
+            await self._put_back(resource, key, kept)
         except KubeError as error:
             # What led here is raised; this is tried again by `run`.
             _log.error("target_not_put_back", kind=resource.kind, target=str(key), error=str(error))

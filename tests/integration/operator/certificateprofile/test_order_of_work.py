@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import base64
+from datetime import timedelta
 
 import pytest
 
 from keybearer.controllers.certificateprofile.secret_contents import read_keyring
 from support.certificate_objects import Certificates, certificate, open_certificates
 from support.operator_fixtures import Installation
-from support.secretsync_objects import secret
+from support.secretsync_objects import reason_of, secret
 from support.tenant import Tenant
+from tools.local.kube_api import Body
 from tools.local.waiting import eventually
 
 pytestmark = pytest.mark.integration
@@ -109,6 +111,25 @@ def test_a_secret_that_a_living_sync_merges_into_is_not_taken_over(certificates:
     certificates.until_reason("web", "Issued")
 
 
+def test_replicas_of_a_service_whose_clocks_differ_issue_no_more_than_the_budget(
+    certificates: Certificates, installation: Installation
+) -> None:
+    short = certificate("front")
+    short["attributes"]["ttl"] = "1h"
+    right, wrong = timedelta(), timedelta(hours=2)
+
+    def handled() -> str | None:
+        status: Body = (certificates.find("web") or {}).get("status") or {}
+        return status.get("lastHandledRequestedAt")
+
+    with installation.proxy.of_replicas(*[right] * 3, *[wrong] * 2):
+        certificates.create("web", short)
+        for number in range(30):
+            certificates.ask("web", "sync")
+            eventually(lambda: handled() == f"request-{number}", awaited="an answer")  # noqa: B023 - called in its turn
+        assert 1 <= certificates.count_requests() <= 6
+
+
 @pytest.mark.parametrize("is_there", [True, False], ids=["Secret there", "Secret deleted"])
 def test_a_compromised_key_is_never_used_again(certificates: Certificates, *, is_there: bool) -> None:
     certificates.create("web", certificate("front", privateKey=_NEVER))
@@ -144,6 +165,86 @@ def test_a_compromised_key_is_never_used_again(certificates: Certificates, *, is
     certificates.ask("web", "renew")
     eventually(lambda: certificates.entry("web", "front")["serialNumber"] != serial, awaited="a renewal")
     assert _key(certificates) == other
+
+
+def test_of_two_objects_that_name_one_secret_at_once_one_asks_for_its_certificate(
+    certificates: Certificates, installation: Installation
+) -> None:
+    tenant = certificates.tenant
+    certificates.create("first", certificate("other"))
+    certificates.until_reason("first", "Issued")
+    installation.operator.freeze()
+    try:
+        for name in ("one", "two"):
+            certificates.create(name, certificate("front"))
+    finally:
+        installation.operator.thaw()
+
+    def reasons() -> set[str]:
+        return {reason_of(certificates.find(name) or {}) for name in ("one", "two")}
+
+    eventually(lambda: reasons() == {"Issued", "TargetConflict"}, awaited="an owner of the Secret")
+    assert [one["commonName"] for one in certificates.requests()].count("front.example.com") == 1
+
+    winner = "one" if reason_of(certificates.find("one") or {}) == "Issued" else "two"
+    tenant.api.delete("CertificateProfile", tenant.namespace, winner)
+    tenant.until_gone("Secret", "front")
+    certificates.ask("two" if winner == "one" else "one", "sync")
+    certificates.until_reason("two" if winner == "one" else "one", "Issued")
+
+
+def _existing_profile(certificates: Certificates, slug: str) -> None:
+    body = {
+        "projectId": certificates.tenant.project.id,
+        "slug": slug,
+        "certificatePolicyId": certificates.policy_id,
+        "caId": certificates.authority_id,
+    }
+    certificates.admin.send("POST", "/api/v1/cert-manager/certificate-profiles", body)
+
+
+def test_another_profile_makes_no_compromised_key_good(certificates: Certificates) -> None:
+    for slug in ("first", "second"):
+        _existing_profile(certificates, slug)
+    existing = {"existing": True, "policyRef": None, "caRef": None}
+    front = certificate("front", privateKey=_NEVER, revokeOnDelete=True)
+    certificates.create("web", front, slug="first", **existing)
+    certificates.until_reason("web", "Issued")
+    key, entry = _key(certificates), certificates.entry("web", "front")
+    certificates.edit("web", mode="Suspended")
+    certificates.until("web", lambda found: found["status"]["observedGeneration"] == 2, "a pause")
+    certificates.revoke(entry["certificateId"], "KEY_COMPROMISE")
+
+    certificates.edit("web", mode="Apply", slug="second")
+    certificates.until(
+        "web",
+        lambda found: (
+            found["status"]["certificateRequests"][0].get("serialNumber") != entry["serialNumber"]
+            and found["status"]["issued"] == "1/1"
+        ),
+        "another certificate",
+    )
+    assert _key(certificates) != key
+
+
+def test_an_end_revokes_what_a_former_profile_issued(certificates: Certificates) -> None:
+    for slug in ("first", "second"):
+        _existing_profile(certificates, slug)
+    existing = {"existing": True, "policyRef": None, "caRef": None}
+    front = certificate("front", revokeOnDelete=True)
+    certificates.create("web", front, slug="first", **existing)
+    certificates.until_reason("web", "Issued")
+    serial = certificates.entry("web", "front")["serialNumber"]
+    certificates.edit("web", slug="second")
+    eventually(
+        lambda: certificates.entry("web", "front").get("serialNumber") != serial,
+        awaited="a certificate of the second profile",
+    )
+    certificates.until_reason("web", "Issued")
+
+    certificates.tenant.api.delete("CertificateProfile", certificates.tenant.namespace, "web")
+    certificates.tenant.until_gone("CertificateProfile", "web")
+    assert [one["certificate"]["status"] for one in certificates.requests()] == ["revoked", "revoked"]
 
 
 def test_a_keyring_that_alone_was_deleted_is_rebuilt_from_the_secret(certificates: Certificates) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from support.operator_fixtures import Installation
 from support.pushing_objects import PUSHING, Pushing, open_pushing
-from support.secretsync_objects import condition
+from support.secretsync_objects import condition, message_of, reason_of
 from support.tenant import Tenant
 from tools.local.waiting import eventually
 
@@ -54,6 +54,34 @@ def test_names_that_go_one_by_one_are_held_back_like_all_at_once(pushing: Pushin
     pushing.tenant.ask(PUSHING, "release-guard")
     pushing.until_arrived({"FOUR": "cnry-1"})
     assert "removals" not in pushing.until_succeeded()["status"]["push"]
+
+
+@pytest.mark.parametrize("mode", ["Apply", "Plan"])
+def test_what_lets_the_target_pass_lets_nothing_pass_at_the_destination(pushing: Pushing, mode: str) -> None:
+    """The status tells of the target first, and both would lose, or get, secrets of the same names."""
+    tenant = pushing.tenant
+    names = {"ONE": "cnry-1", "TWO": "cnry-2", "THREE": "cnry-3"}
+    tenant.project.store(names)
+    pushing.connect()
+    pushing.connections.until_reason("store", "Connected")
+    tenant.sync(PUSHING, **pushing.spec(target={"name": "local"}, mode=mode))
+    request, after = "approve-plan", names
+    if mode == "Apply":
+        pushing.until_succeeded()
+        tenant.project.remove(["ONE", "TWO"])
+        request, after = "release-guard", {"THREE": "cnry-3"}
+        tenant.until_reason(PUSHING, "Guarded", saying="keys would be removed")
+    else:
+        tenant.until_reason(PUSHING, "Planned", saying="keys of Secret local")
+
+    told = tenant.ask(PUSHING, request)
+    assert tenant.data("local") == after
+    assert reason_of(told) == ("Guarded" if mode == "Apply" else "Planned")
+    assert ("from the destination" if mode == "Apply" else "would create sync") in message_of(told)
+    assert pushing.arrived() == (names if mode == "Apply" else {})
+    tenant.ask(PUSHING, request)
+    pushing.until_arrived(after)
+    pushing.until_succeeded()
 
 
 def test_an_object_without_a_status_is_guarded_from_its_first_push_on(pushing: Pushing) -> None:

@@ -72,9 +72,18 @@ def test_a_secret_whose_managed_label_was_removed_is_restored(tenant: Tenant, ow
     assert decoded(after) == _VALUES
 
 
+def test_a_secret_whose_labels_were_all_removed_is_restored(tenant: Tenant, owned: Body) -> None:
+    tenant.api.patch("Secret", tenant.namespace, "web", {"metadata": {"labels": None}})
+
+    after = eventually(lambda: _with_labels(tenant, owned["metadata"]["labels"]), awaited="our labels")
+    assert after["metadata"]["uid"] == owned["metadata"]["uid"]
+    assert decoded(after) == _VALUES
+    tenant.until_ready("web")
+
+
 def _with_labels(tenant: Tenant, labels: Body) -> Body | None:
     found = tenant.api.get("Secret", tenant.namespace, "web")
-    return found if found["metadata"]["labels"] == labels else None
+    return found if found["metadata"].get("labels") == labels else None
 
 
 def test_a_deleted_secret_is_made_again(tenant: Tenant, owned: Body) -> None:

@@ -7,9 +7,9 @@ import pytest
 from keybearer.controllers.target.size import STORED_MAX_BYTES, content_bytes
 from support.admission import refused_creation
 from support.operator_fixtures import Installation
-from support.secretsync_objects import condition, message_of
+from support.secretsync_objects import condition, config_map, message_of
 from support.tenant import Tenant
-from tools.local.kube_api import RefusedError
+from tools.local.kube_api import Body, RefusedError
 from tools.local.waiting import eventually
 from unit.controllers.fakes.targets import desired, new_spec
 
@@ -52,6 +52,64 @@ def test_a_secret_whose_successor_is_refused_is_there_as_it_was(
 
     # It is removed beside the reconcile, which waits for nothing of it.
     eventually(has_no_backup, awaited="a namespace without a backup")
+
+
+def _given_by_others(tenant: Tenant) -> Body:
+    """Others give Secret web a label, an annotation and an owner; return its metadata then."""
+    owner = tenant.api.create(config_map(tenant.namespace, "shop", {}))
+    reference = {"apiVersion": "v1", "kind": "ConfigMap", "name": "shop", "uid": owner["metadata"]["uid"]}
+    there = tenant.api.get("Secret", tenant.namespace, "web")["metadata"]
+    given: Body = {
+        "labels": {"velero.io/exclude-from-backup": "true"},
+        "annotations": {"argocd.argoproj.io/sync-options": "Prune=false"},
+        "ownerReferences": [*there["ownerReferences"], reference],
+    }
+    whole = tenant.api.patch("Secret", tenant.namespace, "web", {"metadata": given})
+    metadata: Body = whole["metadata"]
+    return metadata
+
+
+def test_what_others_wrote_on_a_secret_goes_with_it_each_time_it_is_made_anew(tenant: Tenant) -> None:
+    tenant.project.store({"A": "cnry-1"})
+    labels = {"labels": {"ours": "1"}}
+    tenant.sync("web", target={"immutable": True, "recreate": True, **labels}, refreshInterval="1h")
+    tenant.until_ready("web")
+    before = _given_by_others(tenant)
+    for number in range(2, 4):
+        tenant.project.store({"A": f"cnry-{number}"})
+        tenant.until_data("web", {"A": f"cnry-{number}"})
+        tenant.ask("web")
+        after = tenant.api.get("Secret", tenant.namespace, "web")["metadata"]
+        for part in ("labels", "annotations"):
+            assert after[part] == before[part]
+        assert {one["kind"] for one in after["ownerReferences"]} == {"SecretSync", "ConfigMap"}
+
+    # What was ours goes, what is theirs stays.
+    tenant.edit("web", target={"labels": None})
+    tenant.until_ready("web")
+    after = tenant.api.get("Secret", tenant.namespace, "web")["metadata"]
+    assert after["labels"] == {name: text for name, text in before["labels"].items() if name != "ours"}
+    assert after["annotations"] == before["annotations"]
+
+
+def test_what_others_wrote_on_a_secret_stays_theirs_when_it_is_put_back(
+    tenant: Tenant, installation: Installation
+) -> None:
+    tenant.project.store({"A": "cnry-1"})
+    tenant.sync("web", target={"immutable": True, "recreate": True}, refreshInterval="1h")
+    tenant.until_ready("web")
+    before = _given_by_others(tenant)
+    with refused_creation(installation.cluster.plane, tenant, _WITH_C, only_for_real=True) as policy:
+        tenant.project.store({"C": "cnry-c"})
+        tenant.until_reason("web", "TargetRefused", saying=policy)
+        assert tenant.api.get("Secret", tenant.namespace, "web")["metadata"]["uid"] != before["uid"]
+    tenant.ask("web")
+    tenant.until_data("web", {"A": "cnry-1", "C": "cnry-c"})
+    tenant.until_ready("web")
+
+    after = tenant.api.get("Secret", tenant.namespace, "web")["metadata"]
+    for part in ("labels", "annotations"):
+        assert after[part] == before[part]
 
 
 def test_where_there_never_was_a_target_nothing_is_said_to_stay(

@@ -239,6 +239,24 @@ class TestClocks:
         assert str(world.stored("front")[0].subject) == "CN=front.example.com,O=Example 9"
         assert _condition(world, "ClockInSync") is None
 
+    @pytest.mark.parametrize("restarts", [False, True])
+    async def test_replicas_of_a_service_whose_clocks_differ_give_no_more_than_the_budget(
+        self, world: ProfileWorld, *, restarts: bool
+    ) -> None:
+        """What is counted is counted by our clock: each look by another clock would forget the ones before."""
+        short = certificate("front")
+        short["attributes"]["ttl"] = "1h"
+        world.put(short)
+        for number in range(120):
+            world.service.ahead = timedelta(hours=2) if number % 3 == 2 else timedelta()
+            await world.reconcile()
+            world.pass_time(10)
+            if restarts and number % 7 == 0:
+                world.restart()
+
+        assert world.service.calls.count("issue") <= 6
+        assert _condition(world, "BudgetUsed") is not None
+
     async def test_nothing_is_decided_by_time_before_the_service_has_told_its_own(
         self, world: ProfileWorld
     ) -> None:

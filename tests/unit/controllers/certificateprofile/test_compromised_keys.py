@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from keybearer.base.certificate_terms import RequestStatus, RevocationReason
@@ -98,6 +100,23 @@ async def test_the_key_is_given_up_when_a_former_certificate_of_it_is_revoked(
     await world.reconcile()
 
     assert len(world.service.issued_for("front")) == 3
+    assert world.data("front")["tls.key"] != key
+
+
+async def test_the_key_is_given_up_though_another_profile_is_to_issue_by_now(
+    world: ProfileWorld, key: bytes
+) -> None:
+    await _revoke(world, _current(world), _COMPROMISE)
+    assert world.service.profile is not None
+    world.service.profile = replace(world.service.profile, id="profile-2", slug="second")
+    world.put(
+        certificate("front", privateKey=_NEVER), slug="second", existing=True, policyRef=None, caRef=None
+    )
+
+    await world.reconcile()
+
+    assert world.ready == ("True", "Issued"), world.message
+    assert world.entry("front")["need"] == "SpecChanged"
     assert world.data("front")["tls.key"] != key
 
 

@@ -6,10 +6,12 @@ from dataclasses import replace
 
 import pytest
 
+from keybearer.base.certificate_terms import IssuerType
 from keybearer.client import CertificatePolicy, NameRule
+from keybearer.controllers.issuance.service import PresentProfile
 from keybearer.controllers.outcome import StalledError, WaitingError
 from keybearer.kube.errors import UnavailableError
-from unit.controllers.fakes.certificate_service import new_authority
+from unit.controllers.fakes.certificate_service import AUTHORITY_ID, new_authority
 from unit.controllers.fakes.profile_world import DAY, ProfileWorld, certificate
 from unit.controllers.fakes.targets import Body, Field
 
@@ -86,6 +88,30 @@ class TestRemoval:
         body = world.gateway.find("CertificateProfile", "web")
         assert body is not None
         assert body["metadata"]["finalizers"] == []
+
+    @pytest.mark.parametrize("by_edit", [True, False], ids=["of the certificate", "of the object"])
+    async def test_the_end_revokes_what_a_former_profile_issued_too(
+        self, world: ProfileWorld, *, by_edit: bool
+    ) -> None:
+        world.service.profile = PresentProfile(
+            "profile-1", "first", "policy-1", AUTHORITY_ID, IssuerType.CA, None, None
+        )
+        front = certificate("front", revokeOnDelete=True)
+        existing = {"existing": True, "policyRef": None, "caRef": None}
+        world.put(front, slug="first", **existing)
+        await world.reconcile()
+        world.service.profile = replace(world.service.profile, id="profile-2", slug="second")
+        world.put(front, slug="second", **existing)
+        await world.reconcile()
+        assert world.entry("front")["need"] == "SpecChanged"
+
+        if by_edit:
+            world.put(slug="second", **existing)
+        else:
+            world.delete()
+        await world.reconcile()
+
+        assert len(world.service.revoked) == 2
 
     async def test_what_can_not_be_read_of_the_spec_keeps_nothing_from_being_taken_back(
         self, world: ProfileWorld

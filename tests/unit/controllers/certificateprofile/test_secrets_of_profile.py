@@ -18,6 +18,7 @@ from keybearer.controllers.target.apply import TargetWriter
 from keybearer.controllers.target.observed import PresentTarget
 from keybearer.controllers.target.recreation import Recreation
 from keybearer.controllers.target.rivals import Rivals
+from keybearer.controllers.work import WorkKey
 from unit.controllers.fakes.gateway import FakeGateway
 from unit.controllers.fakes.hand_clock import HandClock
 from unit.controllers.fakes.profile_world import KEY, ProfileWorld, certificate
@@ -189,3 +190,38 @@ async def test_one_that_is_larger_than_kubernetes_takes_is_refused_before_it_is_
         await write()
     assert refusal.value.reason == "TooLarge"
     assert world.writes() == []
+
+
+class TestClaims:
+    """Two objects name one Secret, and neither has it yet."""
+
+    def _profile(self, objects: ObjectStore, name: str, secret: str, version: str) -> str:
+        meta = {"namespace": "team-a", "name": name, "uid": f"uid-of-{name}", "resourceVersion": version}
+        spec = {"certificates": [{"name": "front", "secretName": secret}]}
+        body: Body = {"kind": "CertificateProfile", "metadata": meta, "spec": spec}
+        objects.put(
+            ObservedObject.from_body("CertificateProfile", body, trigger_at=0.0, targets_of=targets_of)
+        )
+        return f"uid-of-{name}"
+
+    async def test_who_asks_first_has_it(self) -> None:
+        objects = ObjectStore()
+        secrets = _secrets(FakeGateway(), objects)
+        one, two = (self._profile(objects, name, WANTED.key.name, "1") for name in ("one", "two"))
+        for _ in range(2):
+            await secrets.require_free(WANTED.key, "kubernetes.io/tls", one, adopt=False)
+            with pytest.raises(StalledError, match="is to hold a certificate of CertificateProfile one"):
+                await secrets.require_free(WANTED.key, "kubernetes.io/tls", two, adopt=False)
+
+    @pytest.mark.parametrize("ends", [False, True], ids=["names another", "is gone"])
+    async def test_the_next_one_has_it_once_the_first_one_wants_it_no_more(self, *, ends: bool) -> None:
+        objects = ObjectStore()
+        secrets = _secrets(FakeGateway(), objects)
+        one, two = (self._profile(objects, name, WANTED.key.name, "1") for name in ("one", "two"))
+        secrets.claim(WANTED.key, one)
+        if ends:
+            objects.end(WorkKey("CertificateProfile", "team-a", "one"), one)
+        else:
+            self._profile(objects, "one", "another", "2")
+
+        await secrets.require_free(WANTED.key, "kubernetes.io/tls", two, adopt=False)

@@ -166,12 +166,16 @@ class FakeCertificateService:
     async def requests_of(
         self,
         metadata: Mapping[str, str],
-        profile_id: str,
+        profile_id: str | None,
         project_id: str | None,
         wanted: Collection[str] | None = None,
     ) -> Sequence[RequestState]:
         self._begin("requests_of")
-        found = [one.state for one in self.kept.values() if metadata.items() <= one.metadata.items()]
+        found = [
+            one.state
+            for one in self.kept.values()
+            if metadata.items() <= one.metadata.items() and profile_id in (None, one.order.profile_id)
+        ]
         return [one for one in reversed(found) if wanted is None or one.id in wanted]
 
     async def ends_of(self, profile_id: str, *, issued_before: datetime) -> Sequence[datetime] | None:

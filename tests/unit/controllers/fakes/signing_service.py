@@ -112,7 +112,7 @@ class FakeSigningService(CertificateService):
     async def requests_of(
         self,
         metadata: Mapping[str, str],
-        profile_id: str,
+        profile_id: str | None,
         project_id: str | None,
         wanted: Collection[str] | None = None,
     ) -> Sequence[RequestState]:

@@ -107,7 +107,9 @@ class SigningWorld:
             "status": _STATUS if status is None else status,
         }
         self.objects.put(
-            ObservedObject.from_body("CertificateProfile", body, trigger_at=0, targets_of=no_targets)
+            ObservedObject.from_body(
+                "CertificateProfile", body, trigger_at=self.clock.monotonic(), targets_of=no_targets
+            )
         )
         self.gateway.put(body)
 

@@ -621,6 +621,26 @@ async def test_a_look_that_has_nothing_pushed_costs_nothing_of_the_budget(spec: 
     assert "push" not in world.service.taken()
 
 
+async def test_a_push_that_another_one_is_in_the_way_of_costs_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    world = World()
+    await world.pushed("A")
+
+    async def refuse(*_: object, **__: object) -> SecretSync:
+        raise WaitingError("Pushing", "already in progress", after=timedelta(milliseconds=300))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(world.service, "push", refuse)
+        for _number in range(100):
+            with pytest.raises(WaitingError, match="already in progress"):
+                await world.run("A", values="another")
+    world.service.taken()
+    await world.run("A", values="another")
+
+    assert world.service.taken().count("push") == 1
+
+
 async def test_a_source_that_never_rests_is_pushed_less_often_unless_a_person_asks() -> None:
     world = World()
     await world.pushed("A")

@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import timedelta
 
+import pytest
+
+from keybearer.controllers.conditions import Tone
+from keybearer.controllers.objects import ObservedObject
+from keybearer.controllers.requests import PendingRequest
+from keybearer.controllers.secretsync.conclusion import DestinationOutcome
+from keybearer.controllers.secretsync.reasons import Reason
+from keybearer.controllers.secretsync.resource import SecretSyncSpec
+from keybearer.controllers.secretsync.status import PushStatus, SecretSyncStatus
 from keybearer.controllers.workers import RunResult
 from keybearer.kube.errors import UnavailableError
 from unit.controllers.fakes.source_session import FakeSession, listing
@@ -41,6 +51,66 @@ class TestPlanAndGuard:
             assert world.data() is None
             assert world.status["plan"]["add"] == ["K0", "K1", "K2"]
             assert world.status["lastHandledRequestedAt"] == "1"
+
+    @in_virtual_time
+    async def test_an_approval_is_of_the_spec_whose_plan_was_shown(self) -> None:
+        async with new_world(FakeSession(TWO)) as world:
+            world.put_sync(mode="Plan")
+            await world.reconcile()
+            world.put_sync(mode="Plan", target={"name": "another"})
+            world.ask("approve-plan", "1")
+            await world.reconcile()
+
+            assert world.data("another") is None
+            assert world.status["lastHandledRequestedAt"] == "1"
+            world.ask("approve-plan", "2")
+            await world.reconcile()
+            assert world.data("another") == DATA
+
+    @pytest.mark.parametrize("kind", ["approve-plan", "release-guard"])
+    @in_virtual_time
+    async def test_what_lets_the_plan_of_the_target_pass_lets_nothing_else_pass(
+        self, kind: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """The destination's plan may have the same names, and was not shown: the target's is told first."""
+        told: list[str | None] = []
+
+        async def asked(
+            _seen: ObservedObject,
+            _spec: SecretSyncSpec,
+            _previous: SecretSyncStatus,
+            request: PendingRequest | None,
+            **_: float,
+        ) -> DestinationOutcome:
+            told.append(None if request is None else request.kind)
+            return DestinationOutcome(
+                Tone.HELD, Reason.GUARDED, "held", None, PushStatus(), timedelta(minutes=5)
+            )
+
+        shrinks = kind == "release-guard"
+        session = FakeSession(
+            listing("cnry-0", "cnry-1", "cnry-2"), *([listing("cnry-0")] if shrinks else [])
+        )
+        async with new_world(session) as world:
+            monkeypatch.setattr(world.reconciler._destinations, "bring_about", asked)
+            pushed = {
+                "destination": "external-infisical",
+                "connectionRef": {"name": "store"},
+                "destinationConfig": {"projectId": "far", "environment": "dev", "secretPath": "/"},
+                "refreshInterval": "10s",
+            }
+            world.put_sync(mode="Apply" if shrinks else "Plan", **pushed)
+            await world.reconcile()
+            await asyncio.sleep(15)
+            await world.reconcile()
+            assert world.condition() == ("False", "Guarded" if shrinks else "Planned")
+            told.clear()
+            for at in ("1", "2"):
+                world.ask(kind, at)
+                await world.reconcile()
+
+            assert len(world.data() or {}) == (1 if shrinks else 3)
+            assert told == ["sync", kind]
 
     @in_virtual_time
     async def test_the_guard_holds_until_it_is_released_once(self) -> None:

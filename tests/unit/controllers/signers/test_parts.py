@@ -13,6 +13,7 @@ from keybearer.controllers.certificate_metrics import CertificateMetrics
 from keybearer.controllers.certificateprofile.parts import issuing_profile
 from keybearer.controllers.certificateprofile.resource import CertificateProfileSpec
 from keybearer.controllers.cluster_identity import ClusterIdentity
+from keybearer.controllers.effect_budget import EffectBudgets
 from keybearer.controllers.issuance.service import OpenedService
 from keybearer.controllers.queue import WorkQueue
 from keybearer.controllers.signers.parts import Signers, SignersGiven, assemble_signers
@@ -45,6 +46,7 @@ def _assembled(world: SigningWorld, queue: WorkQueue, *namespaces: str) -> Signe
             metrics=CertificateMetrics(CollectorRegistry()),
             read_profile=partial(issuing_profile, open_service=open_service),
             namespaces=namespaces or None,
+            budgets=EffectBudgets(world.clock),
         )
     )
 

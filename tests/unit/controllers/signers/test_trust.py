@@ -9,6 +9,7 @@ from typing import cast
 import pytest
 
 from keybearer.base.certificate_terms import KeyAlgorithm
+from keybearer.controllers.effect_budget import EffectBudgets
 from keybearer.controllers.finalizer import TRUST_FINALIZER
 from keybearer.controllers.signers.anchors import anchors_text
 from keybearer.controllers.signers.bundles import BundleStore, build_bundle, read_bundle
@@ -70,6 +71,7 @@ class TrustWorld(SigningWorld):
             watch=cast("OptionalWatch", self.followed),
             served=self.served,
             rights=self.rights,
+            budgets=EffectBudgets(self.clock),
         )
 
     async def publish(self) -> RunResult:
@@ -142,6 +144,28 @@ async def test_what_is_published_already_is_not_written_again(world: TrustWorld)
 
     assert len(world.gateway.writes) == writes
     assert world.called == []
+
+
+async def test_a_fight_over_a_bundle_has_a_budget(world: TrustWorld) -> None:
+    await world.publish()
+    before, result = len(world.gateway.writes), RunResult()
+    for _ in range(600):
+        bundle = world.bundle()
+        assert bundle is not None
+        world.gateway.put({**bundle, "spec": {**bundle["spec"], "trustBundle": "theirs"}})
+        world.bundles.changed(
+            ObjectKey("", _NAME), world.gateway.objects["ClusterTrustBundle", ObjectKey("", _NAME)]
+        )
+        result = await world.publish()
+        world.clock.seconds += 1
+    assert 15 <= len(world.gateway.writes) - before <= 30
+    assert result.requeue_after is not None
+
+    world.clock.seconds += result.requeue_after.total_seconds()
+    await world.publish()
+    bundle = world.bundle()
+    assert bundle is not None
+    assert bundle["spec"]["trustBundle"] != "theirs"
 
 
 async def test_a_bundle_that_outlived_its_profile_holds_the_next_one_of_that_name(world: TrustWorld) -> None:

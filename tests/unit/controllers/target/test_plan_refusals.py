@@ -350,6 +350,20 @@ class TestWhatKubernetesRefuses:
 
         assert isinstance(planned.action, RecreateTarget)
 
+    def test_our_own_that_lost_its_label_is_known_by_the_reference_that_controls_it(self) -> None:
+        def unlabelled(body: Body) -> None:
+            del body["metadata"]["labels"]
+
+        planned = plan(new_spec(), NOW, there(NOW, unlabelled))
+        assert planned.verdict is None
+        assert isinstance(planned.action, ApplyTarget)
+
+        retained = new_spec(onDelete="Retain")
+        assert verdict_of(plan(retained, NOW, there(NOW, unlabelled, onDelete="Retain"))) == (
+            TargetReason.CONFLICT,
+            True,
+        )
+
     def test_labels_of_an_immutable_target_change_without_ado(self) -> None:
         planned = plan(new_spec(immutable=True, labels={"team": "a"}), NOW, there(NOW, immutable))
 

@@ -17,6 +17,7 @@ from keybearer.controllers.target.backup import (
     restored,
     trial_of,
 )
+from keybearer.controllers.target.foreign import foreign_metadata_of
 from keybearer.controllers.target.recreation import Recreation
 from keybearer.kube.errors import (
     AlreadyExistsError,
@@ -87,6 +88,107 @@ async def test_the_new_one_takes_the_place_of_the_old_one_and_no_backup_stays() 
         "create Secret team-a/web",
         f"delete Secret {_BACKUP}",
     ]
+
+
+_SHOP = {"apiVersion": "v1", "kind": "ConfigMap", "name": "shop", "uid": "shop"}
+_THEIRS = {
+    "manager": "kubectl-label",
+    "operation": "Update",
+    "fieldsV1": {
+        "f:metadata": {
+            "f:labels": {"f:team": {}},
+            "f:annotations": {"f:argocd.argoproj.io/sync-options": {}},
+        },
+        "f:data": {"f:A": {}},
+    },
+}
+
+
+def _touched_by_others() -> Body:
+    """The old one, with a label, an annotation and an owner that others gave it."""
+    meta = _OLD["metadata"]
+    return {
+        **_OLD,
+        "metadata": {
+            **meta,
+            "labels": {**meta["labels"], "team": "a"},
+            "annotations": {"argocd.argoproj.io/sync-options": "Prune=false"},
+            "ownerReferences": [_SHOP, *meta["ownerReferences"]],
+            "managedFields": [*meta["managedFields"], _THEIRS],
+        },
+    }
+
+
+def _is_theirs(found: Body | None) -> bool:
+    """Tell whether what others gave is there, and is recorded as theirs and nothing else is."""
+    assert found is not None
+    meta = found["metadata"]
+    assert meta["labels"]["team"] == "a"
+    assert meta["annotations"] == {"argocd.argoproj.io/sync-options": "Prune=false"}
+    assert _SHOP in meta["ownerReferences"]
+    foreign = foreign_metadata_of(meta)
+    assert foreign.names["annotations"] == {"argocd.argoproj.io/sync-options"}
+    assert [one["manager"] for one in foreign.managers] == ["kubectl-label"]
+    return foreign.names["labels"] == {"team"}
+
+
+@in_virtual_time
+async def test_what_others_wrote_goes_with_it_and_stays_theirs() -> None:
+    desk = Desk()
+    desk.gateway.put(_touched_by_others())
+    async with desk.settling():
+        await desk.recreate()
+
+    assert desk.data() == b64("cnry-new")
+    assert _is_theirs(desk.gateway.find("Secret", "web"))
+
+
+@in_virtual_time
+async def test_a_label_that_is_wanted_by_now_is_ours_whoever_wrote_it_before() -> None:
+    desk = Desk()
+    desk.gateway.put(_touched_by_others())
+    wanted = desired(new_spec(immutable=True, labels={"team": "b"}), {"A": "cnry-new"}).body
+    await desk.recreation.recreate(SECRETS, _KEY, wanted, uid="old")
+
+    found = desk.gateway.find("Secret", "web")
+    assert found is not None
+    assert found["metadata"]["labels"]["team"] == "b"
+    assert foreign_metadata_of(found["metadata"]).names["labels"] == frozenset()
+
+
+@pytest.mark.parametrize("by_another_process", [False, True])
+@in_virtual_time
+async def test_what_others_wrote_is_put_back_as_theirs(*, by_another_process: bool) -> None:
+    desk = Desk()
+    desk.gateway.put(_touched_by_others())
+    if by_another_process:
+        backup: Body = backup_of(desk.gateway.objects["Secret", _KEY])
+        backup["metadata"] |= {"namespace": _BACKUP.namespace, "name": _BACKUP.name}
+        desk.gateway.put(backup)
+        desk.gateway.remove("Secret", "web")
+        async with desk.settling():
+            desk.recreation.notice("Secret", _BACKUP)
+    else:
+        desk.gateway.fail("create", "Secret", _REFUSED, after=1)
+        with pytest.raises(InvalidError):
+            await desk.recreate()
+
+    assert desk.data() == b64("cnry-old")
+    assert _is_theirs(desk.gateway.find("Secret", "web"))
+
+
+@in_virtual_time
+async def test_a_record_that_is_refused_fails_nothing() -> None:
+    desk = Desk()
+    desk.gateway.put(_touched_by_others())
+    desk.gateway.fail("merge_patch", "Secret", _REFUSED)
+    async with desk.settling():
+        await desk.recreate()
+
+    found = desk.gateway.find("Secret", "web")
+    assert found is not None
+    assert (desk.data(), found["metadata"]["labels"]["team"]) == (b64("cnry-new"), "a")
+    assert desk.backup() is None
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,72 @@
+"""The cluster's etcd is restored from a backup while the operator runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from chaos.lone_scene import LoneScene, open_scene
+from support.secretsync_objects import config_map
+from tools.local.waiting import eventually
+
+pytestmark = [pytest.mark.deep, pytest.mark.integration]
+
+
+@pytest.mark.parametrize("is_bumped", [False, True], ids=["older versions", "higher versions"])
+def test_a_restored_cluster_is_taken_as_it_is(tmp_path: Path, *, is_bumped: bool) -> None:
+    """Restores raise the versions to come, as Kubernetes advises, or don't."""
+    with open_scene(tmp_path) as scene:
+        tenant = scene.tenant
+        for name in ("web", "labelled"):
+            tenant.until_ready(tenant.sync(name))
+        # The collector of garbage goes on believing for a while that an owner which comes back is gone.
+        tenant.until_ready(tenant.sync("deleted", target={"onDelete": "Retain"}))
+        with scene.frozen():
+            scene.plane.back_up(tmp_path / "backup")
+
+        tenant.project.store({"A": "cnry-2"})
+        for name in ("web", "labelled", "deleted"):
+            tenant.until_data(name, {"A": "cnry-2"})
+            tenant.until_ready(name)
+        tenant.edit("web", mode="Suspended")
+        tenant.edit("labelled", target={"labels": {"team": "b"}})
+        tenant.until(
+            "web",
+            lambda found: found["status"]["observedGeneration"] == found["metadata"]["generation"],
+            "a pause",
+        )
+        tenant.until_ready("labelled")
+        tenant.delete("deleted")
+        tenant.until_gone("SecretSync", "deleted")
+        tenant.until_ready(tenant.sync("late"))
+        version = int(tenant.get("late")["metadata"]["resourceVersion"])
+        with scene.frozen():
+            scene.plane.restore(tmp_path / "backup")
+            if is_bumped:
+                _raise_versions(scene, beyond=version)
+
+        # The Secrets are of before as well.
+        for value in ("cnry-2", "cnry-3"):
+            tenant.project.store({"A": value})
+            for name in ("web", "labelled", "deleted"):
+                tenant.until_data(name, {"A": value})
+        eventually(
+            lambda: scene.operator.metric('keybearer_objects{kind="SecretSync"}') == 3,
+            awaited="three objects",
+        )
+        eventually(
+            lambda: (
+                "team" not in tenant.api.get("Secret", tenant.namespace, "labelled")["metadata"]["labels"]
+            ),
+            awaited="the labels of before",
+        )
+
+
+def _raise_versions(scene: LoneScene, *, beyond: int) -> None:
+    tenant, number = scene.tenant, 0
+    made = tenant.api.create(config_map(tenant.namespace, "versions", {}))
+    while int(made["metadata"]["resourceVersion"]) <= beyond:
+        number += 1
+        data = {"data": {"number": str(number)}}
+        made = tenant.api.patch("ConfigMap", tenant.namespace, "versions", data)
