@@ -104,8 +104,8 @@ async def _fight(scene: Scene) -> None:
         found = await scene.until("web", is_over, "a repair", kind="Secret")
         if found.get("data") != good:
             break
-        await scene.patch("Secret", "web", {"data": scene.encoded(A="cnry-theirs")})
-        await scene.until("web", lambda now: now.get("data") != good, "the edit", kind="Secret")
+        edited = await scene.patch("Secret", "web", {"data": scene.encoded(A="cnry-theirs")})
+        await scene.until_version("web", edited, kind="Secret")
     await scene.until_data("web", A="cnry-1", B="cnry-2")
     await scene.until_reason("web", "TargetContested")
 

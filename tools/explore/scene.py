@@ -249,9 +249,11 @@ class Scene:
         }
         await self.api.send("POST", self._path(kind), body)
 
-    async def patch(self, kind: str, stem: str, body: Mapping[str, object]) -> None:
-        """The object is changed by a merge patch."""
-        await self.api.send("PATCH", self._path(kind, stem), orjson.dumps(body), content_type=MERGE_PATCH)
+    async def patch(self, kind: str, stem: str, body: Mapping[str, object]) -> int:
+        """The object is changed by a merge patch; return its resourceVersion by that."""
+        path, content = self._path(kind, stem), orjson.dumps(body)
+        answer = await self.api.send("PATCH", path, content, content_type=MERGE_PATCH)
+        return int(orjson.loads(answer)["metadata"]["resourceVersion"])
 
     async def edit(self, stem: str, kind: str = "SecretSync", **spec: object) -> None:
         """The spec is changed by a merge patch; None removes a field."""
@@ -262,6 +264,12 @@ class Scene:
         patch = [{"op": "replace", "path": "/spec", "value": spec}]
         path, content = self._path(kind, stem), orjson.dumps(patch)
         await self.api.send("PATCH", path, content, content_type="application/json-patch+json")
+
+    async def until_version(self, stem: str, version: int, kind: str) -> None:
+        """The object was seen as it was by this resourceVersion, or later: what was done may be undone already."""
+        await self.until(
+            stem, lambda found: int(found["metadata"]["resourceVersion"]) >= version, "the change", kind=kind
+        )
 
     async def until_looked_at(self, stem: str, kind: str) -> None:
         """The operator has told in the status what it makes of the newest spec."""
