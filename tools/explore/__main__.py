@@ -115,7 +115,7 @@ async def _explore(asked: _Asked, console: Console) -> bool:
     told = ", ".join(f"{number} {verdict}" for verdict, number in count.items())
     console.print(f"{told}; report: {ledger.page}", markup=False)
     missed, of = count[Verdict.NOT_REACHED], count.total()
-    too_few = reached_too_few(missed=missed, of=of)
+    too_few = reached_too_few(missed=missed, of=of, are_pairs=asked.pairs is not None)
     if too_few:
         console.print(
             f"{missed} of {of} plans were not reached, which is too many: the rest shows nothing",

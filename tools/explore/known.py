@@ -26,7 +26,7 @@ class Known:
 
 KNOWN = (
     Known(
-        re.compile(r"^adopt / .*: (killed|answer lost)"),
+        re.compile(r"^adopt / .*: (killed|answer lost|delayed)"),
         re.compile(r"SecretSync/web\.status\.target\.removals\[.*: nothing instead of .*"),
         "the guard forgets what an adoption removed whose status was not written",
     ),

@@ -45,11 +45,13 @@ class Verdict(StrEnum):
 
 _NOT_REACHED_MAX = 0.02
 """Of all plans: now and then a moment that each undisturbed run had does not come in four attempts."""
+_PAIRS_NOT_REACHED_MAX = 0.1
+"""Of pairs: what the first disturbance changes may leave out the moment of the second."""
 
 
-def reached_too_few(*, missed: int, of: int) -> bool:
+def reached_too_few(*, missed: int, of: int, are_pairs: bool) -> bool:
     """Tell whether so many plans were not reached that the rest shows nothing, as when moments have other names."""
-    return missed > _NOT_REACHED_MAX * of
+    return missed > (_PAIRS_NOT_REACHED_MAX if are_pairs else _NOT_REACHED_MAX) * of
 
 
 @dataclass(frozen=True, slots=True)
