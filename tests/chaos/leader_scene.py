@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import itertools
+import json
 import sys
 import time
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Self
 
@@ -29,10 +31,12 @@ from tools.local.operator_process import OperatorProcess
 from tools.local.secrets_service import RestartableService, ServiceAdmin
 from tools.local.waiting import PATIENCE_SECONDS, eventually
 
-__all__ = ["LEASE_SECONDS", "RETRY_SECONDS", "TAKEOVER_SECONDS", "LeaderScene", "Replica"]
+__all__ = ["LEASE_SECONDS", "RENEW_DEADLINE", "RETRY_SECONDS", "TAKEOVER_SECONDS", "LeaderScene", "Replica"]
 
 LEASE_SECONDS = 15
 """A Lease that is not released may be taken when it was not renewed for so long."""
+RENEW_DEADLINE = timedelta(seconds=10)
+"""A leader that was not let renew it for so long ends."""
 RETRY_SECONDS = 2
 """The shortest pause between two looks at it that find it taken."""
 TAKEOVER_SECONDS = LEASE_SECONDS + PATIENCE_SECONDS
@@ -182,6 +186,14 @@ class LeaderScene:
     def took_lease(self, replica: Replica) -> AuditedRequest:
         """The request by which the replica got the Lease."""
         return self.audit.lease_kept_by(replica.credential)[0]
+
+    def unrenewed_at_end(self, replica: Replica) -> timedelta:
+        """How long it was since its last renewal that was accepted when it ended because of its Lease."""
+        told = [
+            json.loads(line) for line in replica.operator.log().splitlines() if '"operator_failed"' in line
+        ]
+        last = self.audit.lease_kept_by(replica.credential)[-1]
+        return datetime.fromisoformat(told[-1]["timestamp"]) - last.received_at
 
     def looks_before_taking(self, first: Replica, second: Replica) -> int:
         """How often the second asked for the Lease from the last word of the first to its own first one."""

@@ -76,7 +76,8 @@ async def moves(database: Database) -> list[int]:
 async def test_two_who_lock_each_other_out_both_succeed(database: Database) -> None:
     crossing = Crossing(database)
     await asyncio.gather(*(repeated(partial(crossing.move, first)) for first in range(2)))
-    assert crossing.begun == 3
+    # One was begun anew, and maybe twice: it may take the row that it gave up before the other, which waits, wakes.
+    assert crossing.begun >= 3
     assert await moves(database) == [2, 2]
 
 
