@@ -8,6 +8,7 @@ from datetime import timedelta
 from pydantic import JsonValue
 
 from keybearer.base.clock import Clock, parse_instant
+from keybearer.controllers.json_reading import list_of
 from keybearer.controllers.kinds import RESOURCES
 from keybearer.controllers.objects import ObservedObject
 from keybearer.controllers.outcome import ObjectGoneError
@@ -97,9 +98,7 @@ class FinalizerKeeper:
             # Without a status of ours both are of one event: what we write ourselves brings a version only.
             return seen.finalizers, seen.resource_version
         meta = await self.require(seen)
-        listed = meta.get("finalizers")
-        there = tuple(map(str, listed)) if isinstance(listed, list) else ()
-        return there, str(meta.get("resourceVersion", ""))
+        return tuple(map(str, list_of(meta.get("finalizers")))), str(meta.get("resourceVersion", ""))
 
     async def _write(self, seen: ObservedObject, wanted: list[str], version: str) -> None:
         # The version guards finalizers that others set since we looked.

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from pydantic import JsonValue
 
-__all__ = ["mapping_of", "text_of", "texts_of"]
+__all__ = ["list_of", "mapping_of", "text_of", "texts_of"]
 
 
 def text_of(value: JsonValue) -> str:
@@ -17,6 +17,11 @@ def text_of(value: JsonValue) -> str:
 def mapping_of(value: JsonValue) -> Mapping[str, JsonValue]:
     """Return an object; empty for anything else."""
     return value if isinstance(value, dict) else {}
+
+
+def list_of(value: JsonValue) -> Sequence[JsonValue]:
+    """Return a list; empty for anything else."""
+    return value if isinstance(value, list) else ()
 
 
 def texts_of(value: JsonValue) -> dict[str, str]:

@@ -17,7 +17,7 @@ from pydantic import JsonValue
 from keybearer.base.packed_json import packed_json
 from keybearer.controllers.annotations import IMPORT_BEHAVIOR, REQUEST, REQUESTED_AT
 from keybearer.controllers.custom_resource import NEVER_OBSERVED
-from keybearer.controllers.json_reading import mapping_of, text_of
+from keybearer.controllers.json_reading import list_of, mapping_of, text_of
 from keybearer.controllers.kinds import RESOURCES
 from keybearer.controllers.work import WorkKey
 from keybearer.kube.gateway import Identity, Listed
@@ -134,7 +134,6 @@ class ObservedObject:
             raise TypeError(msg)
         annotations = meta.get("annotations")
         annotations = annotations if isinstance(annotations, Mapping) else {}
-        finalizers = meta.get("finalizers")
         key = WorkKey(kind, text_of(meta.get("namespace")), text_of(meta.get("name")))
         return cls(
             key=key,
@@ -143,7 +142,7 @@ class ObservedObject:
             generation=_whole(meta.get("generation")),
             spec_json=packed_json(body.get("spec")),
             status_json=packed_json(body.get("status")),
-            finalizers=tuple(map(text_of, finalizers)) if isinstance(finalizers, list) else (),
+            finalizers=tuple(map(text_of, list_of(meta.get("finalizers")))),
             deletion_timestamp=text_of(meta.get("deletionTimestamp")) or None,
             request=text_of(annotations.get(REQUEST)) or None,
             requested_at=text_of(annotations.get(REQUESTED_AT)) or None,

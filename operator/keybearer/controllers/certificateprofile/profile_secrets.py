@@ -103,14 +103,12 @@ class ProfileSecrets:
             KubeError: the API server can't be asked.
         """
         present = await self._writer.look(key, owner_uid, expected=None, thorough=False)
-        if present is None:
-            self.claim(key, owner_uid)
-            return
-        context = self._context(owner_uid, await self._rivals.of(present, owner_uid))
-        to_be = DesiredTarget(key, {"type": secret_type}, (), "", "")
-        verdict = refuse_foreign(to_be, present, _ADOPTED if adopt else _KEPT, context)
-        if verdict is not None:
-            raise _refusal(verdict)
+        if present is not None:
+            context = self._context(owner_uid, await self._rivals.of(present, owner_uid))
+            to_be = DesiredTarget(key, {"type": secret_type}, (), "", "")
+            verdict = refuse_foreign(to_be, present, _ADOPTED if adopt else _KEPT, context)
+            if verdict is not None:
+                raise _refusal(verdict)
         self.claim(key, owner_uid)
 
     def claim(self, key: TargetKey, owner_uid: str) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from pydantic import JsonValue
 
-from keybearer.controllers.json_reading import mapping_of, text_of
+from keybearer.controllers.json_reading import list_of, mapping_of, text_of
 from keybearer.controllers.objects import TargetKey
 from keybearer.controllers.work import WorkKey
 
@@ -33,8 +33,7 @@ def targets_of(spec: JsonValue, owner: WorkKey) -> tuple[TargetKey, ...]:
 
 
 def _certificate_secrets(spec: JsonValue) -> Iterator[str]:
-    listed = mapping_of(spec).get("certificates")
-    for one in listed if isinstance(listed, list) else ():
+    for one in list_of(mapping_of(spec).get("certificates")):
         entry = mapping_of(one)
         name = text_of(entry.get("secretName")) or text_of(entry.get("name"))
         if name:

@@ -10,7 +10,7 @@ from typing import Final
 
 from pydantic import JsonValue
 
-from keybearer.controllers.json_reading import mapping_of, text_of
+from keybearer.controllers.json_reading import list_of, mapping_of, text_of
 from keybearer.controllers.signers.asked import Approval, Asked, Flaw, Requester
 from keybearer.controllers.signers.naming import profile_of_signer
 from keybearer.controllers.signers.usages import read_usages
@@ -63,8 +63,7 @@ def _certificate_request(body: JsonObject) -> Asked | None:
         return None
     key, uid, version = _identity(body)
     csr_pem, flaw = _pem(spec.get("request"))
-    usages = spec.get("usages")
-    words = [text_of(one) for one in usages] if isinstance(usages, list) and usages else _DEFAULT_USAGES
+    words = [text_of(one) for one in list_of(spec.get("usages"))] or _DEFAULT_USAGES
     is_ca = spec.get("isCA") is True
     return Asked(
         kind=CERTIFICATE_REQUESTS.kind,
@@ -92,7 +91,6 @@ def _signing_request(body: JsonObject) -> Asked | None:
         return None
     key, uid, version = _identity(body)
     csr_pem, flaw = _pem(spec.get("request"))
-    usages = spec.get("usages")
     return Asked(
         kind=CERTIFICATE_SIGNING_REQUESTS.kind,
         object=ObjectKey("", key.name),
@@ -102,7 +100,7 @@ def _signing_request(body: JsonObject) -> Asked | None:
         approval=_approval(states),
         csr_pem=csr_pem,
         lifetime=_seconds(spec.get("expirationSeconds")),
-        usages=read_usages(text_of(one) for one in usages) if isinstance(usages, list) else read_usages(()),
+        usages=read_usages(map(text_of, list_of(spec.get("usages")))),
         requester=_requester(spec),
         flaw=flaw,
         conditions=conditions,
@@ -159,8 +157,7 @@ def _identity(body: JsonObject) -> tuple[ObjectKey, str, str]:
 
 
 def _conditions(status: Mapping[str, JsonValue]) -> _Conditions:
-    listed = status.get("conditions")
-    return tuple(mapping_of(one) for one in listed) if isinstance(listed, list) else ()
+    return tuple(map(mapping_of, list_of(status.get("conditions"))))
 
 
 def _approval(states: Mapping[str, str]) -> Approval:
@@ -171,11 +168,11 @@ def _approval(states: Mapping[str, str]) -> Approval:
 
 
 def _requester(spec: Mapping[str, JsonValue]) -> Requester:
-    groups, extra = spec.get("groups"), mapping_of(spec.get("extra"))
+    extra = mapping_of(spec.get("extra"))
     return Requester(
         username=text_of(spec.get("username")),
         uid=text_of(spec.get("uid")),
-        groups=tuple(map(text_of, groups)) if isinstance(groups, list) else (),
+        groups=tuple(map(text_of, list_of(spec.get("groups")))),
         extra={
             name: tuple(map(text_of, values)) for name, values in extra.items() if isinstance(values, list)
         },

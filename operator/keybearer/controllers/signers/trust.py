@@ -138,10 +138,9 @@ class TrustReconciler:
         is_repair = self._bundles.is_expected(wanted.key, wanted.digest)
         self._bundles.expect(wanted.key, wanted.digest)
         if there is None or there.digest != wanted.digest:
-            if is_repair and not self._take_repair(profile.seen.uid, wanted.key):
-                return RunResult(
-                    requeue_after=self._budgets.wait(_budget(profile.seen.uid, wanted.key), REPAIRS)
-                )
+            wait = self._wait_to_repair(profile.seen.uid, wanted.key) if is_repair else None
+            if wait is not None:
+                return RunResult(requeue_after=wait)
             try:
                 await self._gateway.apply(resource, wanted.key, wanted.body)
             except ForbiddenError:
@@ -152,16 +151,16 @@ class TrustReconciler:
         await self._take_back(resource, (one for name, one in present.items() if name != wanted.key))
         return RunResult()
 
-    def _take_repair(self, owner_uid: str, bundle: ObjectKey) -> bool:
-        """Count a write that makes good what others did to a bundle; return False if it has to wait."""
-        of = _budget(owner_uid, bundle)
+    def _wait_to_repair(self, owner_uid: str, bundle: ObjectKey) -> timedelta | None:
+        """Count a write that makes good what others did to a bundle; or return how long it has to wait."""
+        of = f"{owner_uid} {bundle.name}"
         why = f"ClusterTrustBundle {bundle.name} is changed by others each time it was put right"
         was_told = self._budgets.overrun(of, REPAIRS) is not None
         if self._budgets.take(of, REPAIRS, why) is None:
-            return True
+            return None
         if not was_told:
             _log.warning("trust_bundle_contested", bundle=bundle.name, why=why)
-        return False
+        return self._budgets.wait(of, REPAIRS)
 
     async def _clean_up(self, key: ObjectKey, seen: ObservedObject) -> RunResult:
         if TRUST_FINALIZER not in seen.finalizers:
@@ -209,7 +208,3 @@ class TrustReconciler:
         for bundle in bundles:
             self._bundles.expect(bundle.key, None)
             await self._gateway.delete(resource, bundle.key, uid=bundle.uid)
-
-
-def _budget(owner_uid: str, bundle: ObjectKey) -> str:
-    return f"{owner_uid} {bundle.name}"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pydantic import JsonValue
 
-from keybearer.controllers.json_reading import mapping_of
+from keybearer.controllers.json_reading import list_of, mapping_of
 from keybearer.controllers.target.desired import DesiredTarget
 from keybearer.controllers.target.observed import PresentTarget
 from keybearer.controllers.target.status import PLAN_NAMES_MAX, PlanStatus
@@ -158,16 +158,13 @@ def owner_references(
     wanted: Mapping[str, JsonValue], meta: Mapping[str, JsonValue]
 ) -> list[JsonValue] | None:
     """Return the list to write: ours as planned and foreign ones kept; None where it is right already."""
-    ours = wanted.get("ownerReferences")
-    ours = ours if isinstance(ours, list) else []
-    now = meta.get("ownerReferences")
-    now = now if isinstance(now, list) else []
+    ours, now = list_of(wanted.get("ownerReferences")), list_of(meta.get("ownerReferences"))
     kept = [one for one in now if not (isinstance(one, Mapping) and one.get("controller") is True)]
     listed = [*kept, *ours]
     return None if _uids(listed) == _uids(now) else listed
 
 
-def _uids(references: list[JsonValue]) -> set[tuple[str, bool]]:
+def _uids(references: Sequence[JsonValue]) -> set[tuple[str, bool]]:
     return {
         (str(one.get("uid")), one.get("controller") is True) for one in references if isinstance(one, Mapping)
     }

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pydantic import JsonValue
 
 from keybearer.controllers.fingerprint import Fingerprinter
-from keybearer.controllers.json_reading import mapping_of, text_of, texts_of
+from keybearer.controllers.json_reading import list_of, mapping_of, text_of, texts_of
 from keybearer.controllers.objects import TargetKey
 from keybearer.controllers.target.spec import OPAQUE, CreationPolicy, DeletionPolicy, Target, TargetKind
 from keybearer.controllers.work import WorkKey
@@ -207,10 +207,8 @@ def _owner_reference(owner: WorkKey, uid: str) -> dict[str, JsonValue]:
 
 
 def _owners(references: JsonValue) -> tuple[str, ...]:
-    if not isinstance(references, list):
-        return ()
     return tuple(
         text_of(one.get("uid"))
-        for one in references
+        for one in list_of(references)
         if isinstance(one, Mapping) and one.get("controller") is True
     )

@@ -6,12 +6,12 @@ record is put right after the creation.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from pydantic import JsonValue
 
-from keybearer.controllers.json_reading import mapping_of, text_of
+from keybearer.controllers.json_reading import list_of, mapping_of, text_of
 from keybearer.controllers.target.changes import owner_references
 from keybearer.controllers.target.observed import field_managers, is_own_manager, own_metadata
 from keybearer.kube.resources import JsonObject
@@ -46,8 +46,8 @@ class ForeignMetadata:
         """Return what JSON tells; nothing of what can't be read."""
         names = mapping_of(mapping_of(told).get("names"))
         return cls(
-            {section: frozenset(map(text_of, _listed(names.get(section)))) for section in _SECTIONS},
-            tuple(dict(mapping_of(one)) for one in _listed(mapping_of(told).get("managers"))),
+            {section: frozenset(map(text_of, list_of(names.get(section)))) for section in _SECTIONS},
+            tuple(dict(mapping_of(one)) for one in list_of(mapping_of(told).get("managers"))),
         )
 
     def without(self, metadata: Mapping[str, JsonValue]) -> ForeignMetadata:
@@ -81,20 +81,23 @@ def foreign_metadata_of(metadata: Mapping[str, JsonValue]) -> ForeignMetadata:
     return ForeignMetadata(names, tuple(entry for entry in theirs if entry is not None))
 
 
-def with_foreign_metadata(body: Mapping[str, JsonValue], old: Mapping[str, JsonValue]) -> JsonObject:
+def with_foreign_metadata(
+    body: Mapping[str, JsonValue], old: Mapping[str, JsonValue], foreign: ForeignMetadata
+) -> JsonObject:
     """Return the manifest of a target with the labels, annotations and owners that others gave the old one.
 
     Args:
         body: as planned.
         old: metadata of the one whose place it takes.
+        foreign: what of that is to be kept: nothing that the manifest plans.
     """
     planned = mapping_of(body.get("metadata"))
     metadata: JsonObject = dict(planned)
-    for section, names in foreign_metadata_of(old).names.items():
-        there, wanted = mapping_of(old.get(section)), mapping_of(planned.get(section))
-        kept = {name: there[name] for name in sorted(names - wanted.keys())}
-        if kept:
-            metadata[section] = {**kept, **wanted}
+    for section, names in foreign.names.items():
+        if names:
+            there = mapping_of(old.get(section))
+            kept = {name: there[name] for name in sorted(names)}
+            metadata[section] = {**kept, **mapping_of(planned.get(section))}
     listed = owner_references(planned, old)
     owners = old.get("ownerReferences") if listed is None else listed
     if owners:
@@ -122,7 +125,3 @@ def _only(entry: Mapping[str, JsonValue], names: Mapping[str, frozenset[str]]) -
         if kept:
             meta[f"f:{section}"] = {name: {} for name in sorted(kept)}
     return {**entry, "fieldsV1": {"f:metadata": meta}} if meta else None
-
-
-def _listed(value: JsonValue) -> Sequence[JsonValue]:
-    return value if isinstance(value, list) else ()

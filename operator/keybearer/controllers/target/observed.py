@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from pydantic import JsonValue
 
 from keybearer.controllers.fingerprint import Fingerprinter
-from keybearer.controllers.json_reading import mapping_of, text_of
+from keybearer.controllers.json_reading import list_of, mapping_of, text_of
 from keybearer.controllers.objects import TargetKey
 from keybearer.controllers.observed_targets import ObservedTarget
 from keybearer.controllers.target.desired import OWNER_LABEL, encoded_data, fingerprint_of_body
@@ -122,15 +122,15 @@ class PresentTarget:
 
     def references_besides(self, owner_uid: str) -> list[JsonValue]:
         """Return its ownerReferences without that owner's."""
-        references = self.metadata.get("ownerReferences")
-        listed = references if isinstance(references, list) else []
-        return [one for one in listed if mapping_of(one).get("uid") != owner_uid]
+        return [one for one in self._references if mapping_of(one).get("uid") != owner_uid]
+
+    @property
+    def _references(self) -> Sequence[JsonValue]:
+        return list_of(self.metadata.get("ownerReferences"))
 
     @cached_property
     def _referred(self) -> frozenset[str]:
-        references = self.metadata.get("ownerReferences")
-        listed = references if isinstance(references, list) else []
-        return frozenset(str(one.get("uid")) for one in listed if isinstance(one, Mapping))
+        return frozenset(str(one.get("uid")) for one in self._references if isinstance(one, Mapping))
 
     @property
     def hands(self) -> frozenset[str]:
@@ -168,8 +168,7 @@ class PresentTarget:
 
     def foreign_controller(self, owner_uid: str) -> str | None:
         """Return kind and name of a controller other than this owner."""
-        references = self.metadata.get("ownerReferences")
-        for one in references if isinstance(references, list) else []:
+        for one in self._references:
             if isinstance(one, Mapping) and one.get("controller") is True and one.get("uid") != owner_uid:
                 return f"{one.get('kind')} {one.get('name')}"
         return None
@@ -196,8 +195,7 @@ def _names_at(entry: Mapping[str, JsonValue], path: tuple[str, ...]) -> frozense
 
 def field_managers(meta: Mapping[str, JsonValue]) -> Iterator[Mapping[str, JsonValue]]:
     """Yield what the API server records of each field manager of an object, given its metadata."""
-    entries = meta.get("managedFields")
-    return (entry for entry in (entries if isinstance(entries, list) else []) if isinstance(entry, dict))
+    return (entry for entry in list_of(meta.get("managedFields")) if isinstance(entry, dict))
 
 
 def is_own_manager(entry: Mapping[str, JsonValue]) -> bool:
@@ -220,8 +218,7 @@ def own_metadata(meta: Mapping[str, JsonValue]) -> dict[str, frozenset[str]]:
 
 def _controller_of_ours(meta: Mapping[str, JsonValue]) -> str | None:
     """Return the UID of the custom resource of ours that controls an object: who takes off our label, leaves that."""
-    listed = meta.get("ownerReferences")
-    for one in listed if isinstance(listed, list) else ():
+    for one in list_of(meta.get("ownerReferences")):
         reference = mapping_of(one)
         if reference.get("controller") is True and _is_of_ours(one):
             return text_of(reference.get("uid")) or None

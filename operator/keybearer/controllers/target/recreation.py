@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pydantic import JsonValue
 
 from keybearer.base.logs import get_logger
-from keybearer.controllers.json_reading import mapping_of, text_of
+from keybearer.controllers.json_reading import list_of, mapping_of, text_of
 from keybearer.controllers.target.backup import (
     backup_key,
     backup_of,
@@ -93,7 +93,7 @@ class Recreation:
             raise ConflictError(f"recreate {resource.kind} {key}: it is another object, or is gone")
         _require_removable(resource, key, meta)
         foreign = foreign_metadata_of(meta).without(mapping_of(body.get("metadata")))
-        body = with_foreign_metadata(body, meta)
+        body = with_foreign_metadata(body, meta, foreign)
         await self._require_accepted(resource, key, body)
         backup, former = backup_key(key, uid), backup_of(old)
         if (resource.kind, key) in self._refused:
@@ -179,7 +179,7 @@ class Recreation:
     async def _hand_over(
         self, resource: Resource, key: ObjectKey, made: JsonObject, foreign: ForeignMetadata
     ) -> JsonObject:
-        """Have the labels and annotations of others on what was made recorded as theirs; return its metadata."""
+        """Have the labels and annotations of others on what was made recorded as theirs; return it."""
         meta = mapping_of(made.get("metadata"))
         if not foreign:
             return made
@@ -271,8 +271,7 @@ def _uid_of(body: JsonObject) -> str:
 
 
 def _require_removable(resource: Resource, key: ObjectKey, meta: Mapping[str, JsonValue]) -> None:
-    finalizers = meta.get("finalizers")
-    names = ", ".join(map(str, finalizers)) if isinstance(finalizers, list) else ""
+    names = ", ".join(map(str, list_of(meta.get("finalizers"))))
     if names:
         raise InvalidError(
             f"recreate {resource.kind} {key}: metadata.finalizers holds it ({names}); remove them, or choose another "
