@@ -19,6 +19,7 @@ __all__ = [
     "TooManyUnknownEmailsError",
     "UnauthenticatedError",
     "UnknownEmailsError",
+    "WrongPasswordError",
 ]
 
 
@@ -94,6 +95,15 @@ class UnknownEmailsError(NotFoundError):
 
 class InvalidError(DomainError):
     """A rule of the service forbids it, a name that is taken for example."""
+
+
+class WrongPasswordError(InvalidError):
+    """A user who is logged in gave a current password that was refused, as a login with it would be."""
+
+    def __init__(self, refused: UnauthenticatedError) -> None:
+        # Not 401: the caller's token is good, and clients would log in again for nothing.
+        super().__init__(f"The current password was not accepted: {refused.message}")
+        self.refused = refused
 
 
 class LimitReachedError(DomainError):

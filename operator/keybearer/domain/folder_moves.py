@@ -77,17 +77,22 @@ def require_moving_away(access: ProjectAccess, old: Where, carried: Sequence[Sub
 
 
 async def require_moving_to_expected(
-    unit: UnitOfWork, access: ProjectAccess, environment: EnvironmentSlug, old: Folder, path: FolderPath
+    unit: UnitOfWork,
+    access: ProjectAccess,
+    environment: EnvironmentSlug,
+    folders: Sequence[Folder],
+    path: FolderPath,
 ) -> None:
-    """Let pass a new path, unless texts or imports name it, or one beneath, and the folder leads to what is denied.
+    """Let pass a new path, unless texts or imports name it, or one beneath, and the folders lead to what is denied.
 
-    They wait for what comes there: whoever brings it decides what they lead to.
+    The path is for the first of the folders; the others are all that are under it. Texts and imports wait for what
+    comes there: whoever brings it decides what they lead to.
 
     Raises:
-        ForbiddenError: the principal may not read all that the folder leads to.
+        ForbiddenError: the principal may not read all that the folders lead to.
     """
-    folders = [old, *await unit.folders.descendants(old)]
-    places = [(environment, FolderPath(path + folder.path[len(old.path) :])) for folder in folders]
+    former = len(folders[0].path)
+    places = [(environment, FolderPath(path + folder.path[former:])) for folder in folders]
     if await unit.imports.importers(access.project.id, places) or await unit.references.are_named(
         access.project, places
     ):
@@ -109,16 +114,24 @@ async def require_room(unit: UnitOfWork, folder: Folder, path: FolderPath) -> No
 
 
 async def follow_rename(
-    unit: UnitOfWork, access: ProjectAccess, environment: EnvironmentSlug, old: Folder, new: Folder
+    unit: UnitOfWork,
+    access: ProjectAccess,
+    environment: EnvironmentSlug,
+    folders: Sequence[Folder],
+    new: Folder,
 ) -> None:
-    """Have the project's references and imports name the folder, and those under it, by the new path."""
+    """Have the project's references and imports name a folder, and those under it, by the new path.
+
+    The first of the folders gets it; the others are all that are under it.
+    """
+    old = folders[0]
 
     def moved(of_environment: EnvironmentSlug, path: FolderPath) -> tuple[EnvironmentSlug, FolderPath]:
         if of_environment == environment and lies_within(path, old.path):
             return of_environment, FolderPath(new.path + path[len(old.path) :])
         return of_environment, path
 
-    paths = [old.path, *(folder.path for folder in await unit.folders.descendants(old))]
+    paths = [folder.path for folder in folders]
     await follow_folders(unit, access, environment, paths, moved, new.updated_at)
     project_id = access.project.id
     importers = await unit.imports.importers(project_id, [(environment, path) for path in paths])

@@ -224,8 +224,9 @@ class Folders:
             updated_at=self._clock.now(),
         )
         if path != old.path:
-            await require_moving_to_expected(unit, access, environment.slug, old, path)
-            await follow_rename(unit, access, environment.slug, old, new)
+            folders = [old, *await unit.folders.descendants(old)]
+            await require_moving_to_expected(unit, access, environment.slug, folders, path)
+            await follow_rename(unit, access, environment.slug, folders, new)
         await unit.folders.rename(access.project.id, old, new)
         view = FolderView(new, environment)
         await unit.audit(_event(principal, EventType.UPDATE_FOLDER, access, view, formerPath=old.path))

@@ -18,7 +18,7 @@ from keybearer.domain.authorization import (
     Subject,
     require_organization,
 )
-from keybearer.domain.errors import InvalidError, NotFoundError, UnauthenticatedError
+from keybearer.domain.errors import InvalidError, NotFoundError, UnauthenticatedError, WrongPasswordError
 from keybearer.domain.passwords import Passwords, require_strong
 from keybearer.domain.user_login import PasswordGate, require_user
 from keybearer.store.database import Database
@@ -185,7 +185,7 @@ class Users:
 
         Raises:
             ForbiddenError: the principal is no user.
-            InvalidError: the current password is another one, or too many wrong ones were given.
+            WrongPasswordError: the current password is another one, or too many wrong ones were given.
             LimitReachedError: too many passwords are being hashed.
         """
         email = (await self.me(principal)).user.email
@@ -193,7 +193,7 @@ class Users:
         try:
             attempt = await self._gate.look(email, current, address)
         except UnauthenticatedError as refused:
-            raise _not_accepted(refused) from refused
+            raise WrongPasswordError(refused) from refused
         hashed = await self._passwords.hash(new)
         async with self._database.writing() as unit:
             admitted = await self._gate.settle(unit, attempt)
@@ -205,7 +205,7 @@ class Users:
                     )
                 )
                 return
-        raise _not_accepted(admitted) from admitted
+        raise WrongPasswordError(admitted)
 
     async def delete(self, principal: Principal, user_id: str) -> UserView:
         """Remove a user with sessions, memberships and personal secrets, and return what it was.
@@ -281,11 +281,6 @@ async def _put_password(unit: UnitOfWork, user: User, password_hash: str, now: d
     for token_id in await unit.credentials.delete_tokens_of(user.identity_id):
         unit.drop_token(token_id)
     return changed
-
-
-def _not_accepted(refused: UnauthenticatedError) -> InvalidError:
-    # Not 401: the caller's token is good, and clients would log in again for nothing.
-    return InvalidError(f"The current password was not accepted: {refused.message}")
 
 
 def _display_name(user: User) -> str:

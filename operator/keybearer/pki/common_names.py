@@ -9,7 +9,7 @@ from keybearer.base.certificate_terms import NameType
 from keybearer.pki.errors import TemplateError
 from keybearer.pki.names import AlternativeName, alternative_name
 
-__all__ = ["is_host", "read_common_name"]
+__all__ = ["in_usual_forms", "is_host", "read_common_name"]
 
 _READ_AS = (NameType.DNS_NAME, NameType.IP_ADDRESS, NameType.EMAIL)
 """Hosts first, which are most; no text is two of these."""
@@ -32,7 +32,7 @@ def read_common_name(common_name: str) -> AlternativeName | None:
     It is read as generously as a client might read it: with characters of any width and case, and with a dot at its
     end. A wildcard within its first label counts as a wildcard for the whole label.
     """
-    text = common_name if common_name.isascii() else _in_ascii(common_name)
+    text = common_name if common_name.isascii() else in_usual_forms(common_name)
     text = text.strip().rstrip(".")
     for kind in _READ_AS:
         found = _read(kind, text)
@@ -44,7 +44,7 @@ def read_common_name(common_name: str) -> AlternativeName | None:
     return _read(NameType.DNS_NAME, f"*.{domain}") if _PART_OF_A_LABEL.fullmatch(label) else None
 
 
-def _in_ascii(text: str) -> str:
+def in_usual_forms(text: str) -> str:
     """Return the text with other forms of letters and dots, such as full-width ones, as IDNA maps them (UTS 46)."""
     return unicodedata.normalize("NFKC", text).replace("\u3002", ".")
 

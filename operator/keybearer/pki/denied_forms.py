@@ -6,10 +6,10 @@ denies nothing, and nobody notices. So a denial speaks of a name in whichever fo
 
 from __future__ import annotations
 
-import unicodedata
 from ipaddress import IPv6Address, ip_address
 
 from keybearer.base.certificate_terms import NameType
+from keybearer.pki.common_names import in_usual_forms
 from keybearer.pki.uris import canonical_uri_pattern
 
 __all__ = ["denied_forms", "patterns_of_denial"]
@@ -70,8 +70,7 @@ def _other_addresses(value: str) -> tuple[str, ...]:
 def _plain_host(host: str) -> str:
     """Return a host without a dot at its end, in other scripts' ASCII form (RFC 5891); its wildcards stay."""
     if not host.isascii():
-        host = unicodedata.normalize("NFKC", host).replace("\u3002", ".")
-        host = ".".join(map(_in_ascii, host.split(".")))
+        host = ".".join(map(_in_ascii, in_usual_forms(host).split(".")))
     return host.removesuffix(".") or host
 
 

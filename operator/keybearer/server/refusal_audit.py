@@ -12,10 +12,10 @@ from keybearer.domain.audit import EventType, audited
 from keybearer.domain.authorization import Principal
 from keybearer.domain.errors import (
     ForbiddenError,
-    InvalidError,
     TooManyUnknownEmailsError,
     UnauthenticatedError,
     UnknownEmailsError,
+    WrongPasswordError,
 )
 from keybearer.server.auth import known_principal_of
 from keybearer.server.context import context_of
@@ -37,11 +37,9 @@ def record_refusal(request: Request, error: Exception) -> None:
             # The path names the method: /api/v1/auth/<method>/login, and of users /api/v3/auth/login.
             method = _route(request).removesuffix(_LOGIN).rpartition("/")[2]
             context_of(request).audit.refused(_failed(_UNKNOWN, error, _USER if method == "auth" else method))
-        case InvalidError(__cause__=UnauthenticatedError() as refused):
-            # Whoever holds a session, and doesn't know the password that it wants to change.
-            context_of(request).audit.refused(
-                _failed(known_principal_of(request) or _UNKNOWN, refused, _USER)
-            )
+        case WrongPasswordError():
+            by = known_principal_of(request) or _UNKNOWN
+            context_of(request).audit.refused(_failed(by, error.refused, _USER))
         case UnknownEmailsError():
             context_of(request).audit.refused(_uninvited(request, error, "No user has one of the emails"))
         case TooManyUnknownEmailsError():

@@ -255,9 +255,8 @@ class Resealing:
     async def _finish(self, rotation: DataKeyRotation, key: SealingKey) -> bool:
         await self._keys.hold_former(rotation.project_id, key.name)
         if await self._is_left(rotation.project_id, key.name):
-            await self._note(
-                rotation, 0, _Phase.SECRETS, ""
-            )  # whatever it is: never delete what it is sealed with
+            # Whatever it is: never delete what it is sealed with.
+            await self._note(rotation, 0, _Phase.SECRETS, "")
             return True
         if key.is_strict:
             await self._places.reseal(rotation.project_id, key, is_bound=True)

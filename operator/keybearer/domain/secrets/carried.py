@@ -10,17 +10,16 @@ is shared. Names lead where they lead when a sync carries them (`domain.secrets.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 
-from keybearer.domain.access import ProjectAccess, open_projects
+from keybearer.domain.access import ProjectAccess
 from keybearer.domain.authorization import Action, Subject, Where
 from keybearer.domain.errors import InvalidError
 from keybearer.domain.secrets.bindings import redirects_of
-from keybearer.domain.secrets.expansion import referring_text, target_of
+from keybearer.domain.secrets.expansion import open_named_projects, referring_text, target_of
 from keybearer.domain.secrets.imported import folders_led_to
 from keybearer.domain.secrets.questions import SecretsAt
 from keybearer.domain.secrets.references import (
-    Redirects,
     builds_references,
     can_exist,
     has_references,
@@ -28,6 +27,7 @@ from keybearer.domain.secrets.references import (
     named_targets,
 )
 from keybearer.store.records import Folder, Secret
+from keybearer.store.reference_bindings import NamedEnvironment
 from keybearer.store.secret_places import Location, ReferenceTarget
 from keybearer.store.secrets import LISTED_MAX_BYTES, TooLargeError
 from keybearer.store.unit import UnitOfWork
@@ -116,13 +116,13 @@ class _Walk:
     def __init__(self, unit: UnitOfWork, access: ProjectAccess) -> None:
         self._unit = unit
         self._home = access
-        self._projects: dict[str, ProjectAccess | None] = {}
-        self._redirects: dict[str, Redirects] = {}
+        self._projects: dict[str, ProjectAccess | None] = {"": access}
+        self._redirects: dict[ReferenceTarget, Mapping[NamedEnvironment, NamedEnvironment | None]] = {}
         self._seen: set[ReferenceTarget] = set()
 
     async def require(self, secrets: Iterable[Secret], *, are_stored: bool) -> None:
         """Let pass the secrets of the home project; names in texts that are only written now mean what has them."""
-        await self._open("", self._home)
+        await self._follow_ids(self._home, "")
         ahead: set[ReferenceTarget] = set()
         for secret in secrets:
             ahead |= self._named(secret, target_of(secret), are_stored=are_stored)
@@ -130,28 +130,28 @@ class _Walk:
             self._seen |= ahead
             if len(self._seen) > _MAX_FOLLOWED:
                 raise InvalidError(_TOO_MUCH)
-            await self._open_projects({target.project_slug for target in ahead})
+            named = {target.project_slug for target in ahead}
+            opened = await open_named_projects(self._unit, self._home, self._projects, named)
+            for slug, access in opened.items():
+                await self._follow_ids(access, slug)
             ahead = await self._followed(ahead)
 
     async def _followed(self, targets: Iterable[ReferenceTarget]) -> set[ReferenceTarget]:
         """Return what the texts at these places name, after checking that they may be read."""
-        of_project: dict[str, list[Location]] = {}
+        of_project: dict[str, tuple[ProjectAccess, list[Location]]] = {}
         for target in sorted(targets, key=str):
             access, place = self._projects[target.project_slug], target.location
             if access is not None:
                 access.require(Action.READ_VALUE, Subject.SECRETS, Where(place.environment, place.path))
-                of_project.setdefault(target.project_slug, []).append(place)
+                of_project.setdefault(target.project_slug, (access, []))[1].append(place)
         further: set[ReferenceTarget] = set()
-        for slug, places in of_project.items():
-            for secret in await self._at(slug, places):
+        for slug, (access, places) in of_project.items():
+            for secret in await self._at(access, places):
                 place = Location(secret.environment, secret.path, secret.key)
                 further |= self._named(secret, ReferenceTarget(slug, place), are_stored=True)
         return further
 
-    async def _at(self, slug: str, places: list[Location]) -> list[Secret]:
-        access = self._projects[slug]
-        if access is None:
-            return []
+    async def _at(self, access: ProjectAccess, places: list[Location]) -> list[Secret]:
         try:
             return await self._unit.secrets.at(access.project.id, places, max_bytes=LISTED_MAX_BYTES)
         except TooLargeError as error:
@@ -165,21 +165,9 @@ class _Walk:
         named = named_targets(text, at)
         if not are_stored:
             return named
-        redirects = self._redirects.get(at.project_slug, {})
-        led = {led_to(target, at, redirects) for target in named}
+        led = {led_to(target, at, self._redirects) for target in named}
         return {target for target in led if target is not None}
 
-    async def _open_projects(self, slugs: set[str]) -> None:
-        fresh = slugs - self._projects.keys()
-        if not fresh:
-            return
-        self._projects.update(dict.fromkeys(fresh))
-        for access in await open_projects(self._unit, self._home.principal, slugs=fresh):
-            await self._open(access.project.slug, access)
-
-    async def _open(self, slug: str, access: ProjectAccess) -> None:
-        # Its own project by its slug is the same project, with the same rights.
-        is_home = access.project.id == self._home.project.id
-        self._projects[slug] = self._home if is_home else access
+    async def _follow_ids(self, access: ProjectAccess, slug: str) -> None:
         loose = await self._unit.bindings.loose(access.project.id)
-        self._redirects[slug] = redirects_of(loose, slug, only_bound=True)
+        self._redirects.update(redirects_of(loose, slug, only_bound=True))

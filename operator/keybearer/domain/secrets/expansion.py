@@ -33,7 +33,7 @@ from keybearer.store.secrets import LISTED_MAX_BYTES, TooLargeError
 from keybearer.store.unit import UnitOfWork
 from keybearer.wire.limits import REFERENCE_DEPTH_MAX, REFERENCE_PASSES_MAX
 
-__all__ = ["Expanded", "expand_all", "referring_text", "target_of"]
+__all__ = ["Expanded", "expand_all", "open_named_projects", "referring_text", "target_of"]
 
 _MAX_FETCHED = 50_000
 """Secrets looked up for one list beside those it shows: each folder of 10,000 may name as many elsewhere."""
@@ -64,6 +64,27 @@ def target_of(secret: Secret) -> ReferenceTarget:
 def referring_text(secret: Secret) -> str:
     """Return the text in which a secret's references stand: none of a literal one."""
     return "" if secret.details.is_literal else secret.value or ""
+
+
+async def open_named_projects(
+    unit: UnitOfWork, home: ProjectAccess, projects: dict[str, ProjectAccess | None], slugs: set[str]
+) -> dict[str, ProjectAccess]:
+    """Add the projects of these slugs to those that are open, and return those that weren't.
+
+    Args:
+        unit: where they are read, each slug once.
+        home: the principal in the project whose texts name them. By its slug it is the same, with the same rights.
+        projects: by slug, those that are open; None for one that doesn't exist.
+        slugs: that texts name.
+    """
+    fresh = slugs - projects.keys()
+    if not fresh:
+        return {}
+    projects.update(dict.fromkeys(fresh))
+    found = await open_projects(unit, home.principal, slugs=fresh)
+    opened = {one.project.slug: home if one.project.id == home.project.id else one for one in found}
+    projects.update(opened)
+    return opened
 
 
 async def expand_all(
@@ -200,7 +221,10 @@ class _Lookup:
         self.known.update(dict.fromkeys(lacking))
         # A text may name what nothing can be called; nobody's permission is asked about that.
         lacking = {target: secret for target, secret in lacking.items() if can_exist(target)}
-        await self._open_projects({target.project_slug for target in lacking})
+        named = {target.project_slug for target in lacking}
+        opened = await open_named_projects(self._unit, self._home, self._projects, named)
+        for slug, project in opened.items():
+            await self.follow_ids(project, slug)
         await self._require_readable(lacking)
         of_project: dict[str, list[Location]] = {}
         for target in lacking:
@@ -235,17 +259,6 @@ class _Lookup:
 
     def _left(self) -> int:
         return max(0, LISTED_MAX_BYTES - self._size)
-
-    async def _open_projects(self, slugs: set[str]) -> None:
-        fresh = slugs - self._projects.keys()
-        if not fresh:
-            return
-        self._projects.update(dict.fromkeys(fresh))
-        for access in await open_projects(self._unit, self._home.principal, slugs=fresh):
-            # Its own project by its slug is the same project, with the same rights.
-            is_home = access.project.id == self._home.project.id
-            self._projects[access.project.slug] = self._home if is_home else access
-            await self.follow_ids(access, access.project.slug)
 
     async def _require_readable(self, lacking: Mapping[ReferenceTarget, Secret]) -> None:
         # Asked of each folder once: many references share one.
