@@ -64,7 +64,7 @@ MARKS: Mapping[str, tuple[str, str, str]] = {
         "UID of the CertificateProfile.",
     ),
 }
-"""Where each is and what it says; those that people set stand in `REQUESTS`."""
+"""Where each is and what it says; those that people set are in `REQUESTS`."""
 
 REQUESTS: Mapping[str, tuple[str, str]] = {
     REQUEST_MARK: (
