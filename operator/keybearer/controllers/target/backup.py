@@ -83,7 +83,10 @@ def is_backup(body: Mapping[str, JsonValue]) -> bool:
 
 def original_key(body: Mapping[str, JsonValue]) -> ObjectKey | None:
     """Return which object this is the backup of; None if it is no backup."""
-    noted, meta = _noted(body), _meta(body)
+    noted = _noted(body)
+    if not noted:
+        return None  # every event of a target asks
+    meta = _meta(body)
     original = ObjectKey(text_of(meta.get("namespace")), text_of(noted.get("name")))
     is_named = bool(original.name) and backup_key(original, text_of(noted.get("uid"))).name == meta.get(
         "name"
@@ -111,7 +114,7 @@ def foreign_of_backup(backup: JsonObject) -> ForeignMetadata:
 def _noted(body: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
     text = text_of(_annotations(body).get(BACKUP_MARK))
     if not text:
-        return {}  # every event of a target asks
+        return {}
     try:
         return mapping_of(orjson.loads(text))
     except orjson.JSONDecodeError:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from pydantic import JsonValue
 
@@ -37,7 +38,7 @@ _APP_LABELS = {"app.kubernetes.io/managed-by": "keybearer"}
 """Of targets that we own; a spec may say otherwise."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class DesiredTarget:
     """The target as planned.
 
@@ -56,7 +57,7 @@ class DesiredTarget:
     fingerprint: str
     data_fingerprint: str = ""
 
-    @property
+    @cached_property
     def data(self) -> dict[str, str]:
         """Keys with their base64 values, whatever the kind."""
         return encoded_data(self.key.kind, self.body)
