@@ -12,6 +12,8 @@ from tools.local.waiting import eventually
 
 pytestmark = [pytest.mark.deep, pytest.mark.integration]
 
+_FAR = 1000
+
 
 @pytest.mark.parametrize("is_bumped", [False, True], ids=["older versions", "higher versions"])
 def test_a_restored_cluster_is_taken_as_it_is(tmp_path: Path, *, is_bumped: bool) -> None:
@@ -39,12 +41,16 @@ def test_a_restored_cluster_is_taken_as_it_is(tmp_path: Path, *, is_bumped: bool
         tenant.until_ready("labelled")
         tenant.delete("deleted")
         tenant.until_gone("SecretSync", "deleted")
+        if not is_bumped:
+            # So far that the cluster does not come to these versions again while the test runs.
+            _make_versions(scene, _FAR)
         tenant.until_ready(tenant.sync("late"))
         version = int(tenant.get("late")["metadata"]["resourceVersion"])
         with scene.frozen():
             scene.plane.restore(tmp_path / "backup")
             if is_bumped:
                 _raise_versions(scene, beyond=version)
+                version = 0
 
         # The Secrets are of before as well.
         for value in ("cnry-2", "cnry-3"):
@@ -61,6 +67,20 @@ def test_a_restored_cluster_is_taken_as_it_is(tmp_path: Path, *, is_bumped: bool
             ),
             awaited="the labels of before",
         )
+        # What others do to a target from now on is seen as well.
+        tenant.api.patch("Secret", tenant.namespace, "labelled", {"data": {"A": None}})
+        tenant.until_data("labelled", {"A": "cnry-3"})
+        tenant.api.delete("Secret", tenant.namespace, "labelled")
+        tenant.until_data("labelled", {"A": "cnry-3"})
+        if not is_bumped:
+            assert int(tenant.get("labelled")["metadata"]["resourceVersion"]) < version
+
+
+def _make_versions(scene: LoneScene, count: int) -> None:
+    tenant = scene.tenant
+    tenant.api.create(config_map(tenant.namespace, "many", {}))
+    for number in range(count):
+        tenant.api.patch("ConfigMap", tenant.namespace, "many", {"data": {"number": str(number)}})
 
 
 def _raise_versions(scene: LoneScene, *, beyond: int) -> None:

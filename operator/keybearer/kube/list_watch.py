@@ -68,7 +68,8 @@ class Receiver(Protocol):
 class ListWatch:
     """Follows the objects of one resource; keeps none of them.
 
-    Deletions and changes that fall between two watches are found by the listing after them.
+    Deletions and changes that fall between two watches are found by the listing after them. After a watch that broke,
+    the version of the API server is looked at first.
 
     Args:
         connection: borrowed.
@@ -129,6 +130,8 @@ class ListWatch:
         while True:
             is_refused = False
             try:
+                if failures and version and await self._is_of_before(namespace, version):
+                    version = ""
                 if not version:
                     version = await self._list(namespace)
                 heard = False
@@ -176,6 +179,20 @@ class ListWatch:
         for key in missing:
             self._receiver.gone(key, None)
         return version
+
+    async def _is_of_before(self, namespace: str | None, version: str) -> bool:
+        """Tell whether the API server's versions lie before the one that the watch has come to.
+
+        So it is where etcd was restored without raising versions. A watch would not be refused then, but silent until
+        versions have passed that one.
+        """
+        one = ListQuery(self._resource, namespace, metadata_only=True, page_size=1)
+        async with aclosing(pages(self._exchange, one)) as found:
+            now = (await anext(found)).resource_version
+        is_before = now.isdecimal() and version.isdecimal() and int(now) < int(version)
+        if is_before:
+            _log.warning("cluster_restored", resource=self._resource.plural)
+        return is_before
 
     def _watch(self, namespace: str | None, version: str) -> AsyncGenerator[tuple[str, JsonObject], None]:
         query = {

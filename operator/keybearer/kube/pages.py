@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
@@ -37,7 +37,7 @@ class Page:
     resource_version: str
 
 
-async def pages(exchange: Exchange, query: ListQuery) -> AsyncIterator[Page]:
+async def pages(exchange: Exchange, query: ListQuery) -> AsyncGenerator[Page, None]:
     """Iterate over the pages of a list. A page that is too long is asked for again with half the objects.
 
     Raises:

@@ -121,18 +121,44 @@ async def test_what_ended_between_two_watches_is_told_by_the_listing_after_them(
     assert told[2:] == [("listed", "a", "7"), ("gone", "b", None)]
 
 
+@pytest.mark.parametrize(
+    ("now", "is_listed_anew"),
+    [("6", True), ("7", False), ("8", False), ("opaque", False)],
+    ids=["of before", "the same", "of later", "no number"],
+)
+async def test_a_cluster_that_was_restored_to_older_versions_is_listed_anew(
+    tmp_path: Path, now: str, *, is_listed_anew: bool
+) -> None:
+    stream = events(("MODIFIED", item("a", "7")))
+    replies = (listed("1", item("a", "1")), stream, Reply(503), listed(now, item("other", "1")))
+    after = (listed("6", item("b", "6")),) if is_listed_anew else ()
+    async with watching(tmp_path, *replies, *after) as (_, notes, server):
+        told = await notes.next(4 if is_listed_anew else 2)
+        await server.arrived(6 if is_listed_anew else 5)
+
+    assert told[2:] == ([("listed", "b", "6"), ("gone", "a", None)] if is_listed_anew else [])
+    assert notes.told.empty()
+    asked, last = server.seen[3], server.seen[-1]
+    assert (asked.query["limit"], "labelSelector" in asked.query, "watch" in asked.query) == (
+        "1",
+        False,
+        False,
+    )
+    assert last.query["resourceVersion"] == ("6" if is_listed_anew else "7")
+
+
 async def test_trouble_is_named_until_the_api_server_agrees_to_the_watch(tmp_path: Path) -> None:
     refusal = Reply(403, {"kind": "Status", "code": 403, "message": "secrets is forbidden"})
     opened = asyncio.Event()
     silent = Reply(stream=lambda _: opened.wait())  # type: ignore[arg-type,return-value]
-    replies = (refusal, refusal, listed("1", item("a", "1")), refusal, silent)
+    replies = (refusal, refusal, listed("1", item("a", "1")), refusal, listed("1"), silent)
     async with watching(tmp_path, *replies) as (watch, notes, server):
         assert watch.trouble == "secrets of all namespaces: not listed yet"
         await server.arrived(2)
         assert watch.trouble is not None
         assert "forbidden" in watch.trouble
         await notes.next(1)
-        await server.arrived(5)
+        await server.arrived(6)
 
         async def is_over() -> bool:
             return watch.trouble is None

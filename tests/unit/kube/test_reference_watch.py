@@ -162,21 +162,26 @@ async def test_it_outlives_refusals_and_broken_connections(tmp_path: Path) -> No
         assert response._req.transport is not None
         response._req.transport.close()
 
+    # After each watch that broke, a look at the versions of the API server comes first.
     troubles = [
         Reply(403),
         Reply(500),
         listed("1"),
         Reply(401),
+        listed("1"),
         Reply(stream=break_off),
+        listed("5"),
         Reply(429),
+        listed("5"),
         Reply(body=b""),
+        listed("5"),
     ]
     async with watching(tmp_path, *troubles, events(("ADDED", item("db", "6")))) as (watch, calls, server):
         watch.follow("one", [DB])
         assert await calls.next() == {"one"}
 
-    resumed = [seen.query.get("resourceVersion") for seen in server.seen[3:8]]
-    assert resumed == ["1", "1", "5", "5", "5"]
+    resumed = [seen.query.get("resourceVersion") for seen in server.seen[3:] if "watch" in seen.query]
+    assert resumed[:5] == ["1", "1", "5", "5", "5"]
 
 
 async def test_each_of_the_namespaces_has_its_watch(tmp_path: Path) -> None:
