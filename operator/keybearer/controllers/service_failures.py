@@ -16,6 +16,7 @@ from keybearer.client import (
     TransportError,
     Unauthenticated,
 )
+from keybearer.controllers.json_reading import list_of, mapping_of
 from keybearer.controllers.outcome import ReconcileError, WaitingError
 from keybearer.controllers.sources.query import SourceQuery
 from keybearer.controllers.sources.session import SourceFailure
@@ -123,5 +124,4 @@ def describe_refusal(url: str, what: str, error: ClientError | ReconcileError) -
 
 
 def _names_the_command(details: JsonValue) -> bool:
-    denials = details if isinstance(details, list) else []
-    return any(isinstance(one, dict) and one.get("action") in _EXPLAINED for one in denials)
+    return any(mapping_of(one).get("action") in _EXPLAINED for one in list_of(details))
