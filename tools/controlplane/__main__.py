@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import argparse
 import json
-import signal
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from tools.controlplane.binaries import control_plane_binaries, next_api_server
 from tools.controlplane.controlplane import ControlPlane
 from tools.controlplane.errors import ControlPlaneError
-
-if TYPE_CHECKING:
-    from types import FrameType
+from tools.controlplane.stopping import StopRequested, stop_on_signals
 
 __all__ = ["main"]
 
@@ -48,8 +44,7 @@ def main() -> int:
 
 def _run(logs: Path | None) -> None:
     """Prints one JSON line when ready. Ends in good order on a signal, with an error if a server ends."""
-    for signal_number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(signal_number, _stop_once)
+    stop_on_signals()
     try:
         with ControlPlane(log_directory=logs) as control_plane:
             ready = {"server": control_plane.server_url, "kubeconfig": str(control_plane.admin_kubeconfig)}
@@ -58,19 +53,8 @@ def _run(logs: Path | None) -> None:
             while True:
                 control_plane.check()
                 time.sleep(_CHECK_SECONDS)
-    except _StopRequested:
+    except StopRequested:
         return
-
-
-class _StopRequested(BaseException):
-    """Unwinds from wherever a signal arrives, through the clean-up of everything started."""
-
-
-def _stop_once(_signal_number: int, _frame: FrameType | None) -> None:
-    # A second Ctrl-C must not interrupt the clean-up that the first one began.
-    for signal_number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(signal_number, signal.SIG_IGN)
-    raise _StopRequested
 
 
 if __name__ == "__main__":

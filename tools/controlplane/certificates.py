@@ -13,12 +13,14 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
+from tools.controlplane.ports import LOOPBACK
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
     from pathlib import Path
 
-__all__ = ["Identity", "KeyPair", "create_identity"]
+__all__ = ["Authority", "Identity", "KeyPair", "create_identity"]
 
 # Longer than a demo is left running, shorter than a copied kubeconfig should be of use.
 _VALIDITY = timedelta(days=30)
@@ -31,7 +33,7 @@ _SERVING_NAMES = (
     x509.DNSName("kubernetes.default"),
     x509.DNSName("kubernetes.default.svc"),
     x509.DNSName("kubernetes.default.svc.cluster.local"),
-    x509.IPAddress(ipaddress.IPv4Address("127.0.0.1")),
+    x509.IPAddress(ipaddress.IPv4Address(LOOPBACK)),
     # Of the `kubernetes` Service, the first of its range: where pods reach it.
     x509.IPAddress(ipaddress.IPv4Address("10.96.0.1")),
 )
@@ -55,6 +57,7 @@ class Identity:
         admin: Client in the group `system:masters`, above all authorization.
         controller_manager: Client with the user name that the built-in roles are bound to.
         service_accounts: Signs and verifies service-account tokens.
+        authority: Issues certificates of further clients.
     """
 
     ca_certificate: Path
@@ -62,27 +65,32 @@ class Identity:
     admin: KeyPair
     controller_manager: KeyPair
     service_accounts: KeyPair
+    authority: Authority
 
 
-def create_identity(directory: Path, now: datetime) -> Identity:
-    """New files in the directory, valid for 30 days from `now` (aware)."""
-    authority = _Authority(directory, now)
+def create_identity(directory: Path, now: datetime, address: str = LOOPBACK) -> Identity:
+    """New files in the directory, valid for 30 days from `now` (aware).
+
+    Args:
+        directory: Private.
+        now: When this is.
+        address: Where the API server listens, besides the names that it has everywhere.
+    """
+    authority = Authority(directory, now)
+    names = (*_SERVING_NAMES, x509.IPAddress(ipaddress.IPv4Address(address)))
     return Identity(
         ca_certificate=authority.certificate_file,
         server=authority.issue(
-            "server", _name("kube-apiserver"), ExtendedKeyUsageOID.SERVER_AUTH, _SERVING_NAMES
+            "server", _name("kube-apiserver"), ExtendedKeyUsageOID.SERVER_AUTH, tuple(dict.fromkeys(names))
         ),
-        admin=authority.issue(
-            "admin", _name("keybearer-admin", "system:masters"), ExtendedKeyUsageOID.CLIENT_AUTH
-        ),
-        controller_manager=authority.issue(
-            "controller-manager", _name("system:kube-controller-manager"), ExtendedKeyUsageOID.CLIENT_AUTH
-        ),
+        admin=authority.issue_client("admin", "keybearer-admin", "system:masters"),
+        controller_manager=authority.issue_client("controller-manager", "system:kube-controller-manager"),
         service_accounts=_signing_key(directory),
+        authority=authority,
     )
 
 
-class _Authority:
+class Authority:
     """A CA whose key exists only in this object."""
 
     def __init__(self, directory: Path, now: datetime) -> None:
@@ -100,6 +108,10 @@ class _Authority:
         )
         self.certificate_file = directory / "ca.crt"
         _write_private(self.certificate_file, certificate.public_bytes(Encoding.PEM))
+
+    def issue_client(self, stem: str, user: str, *groups: str) -> KeyPair:
+        """A leaf by which the API server takes its holder for that user of these groups."""
+        return self.issue(stem, _name(user, *groups), ExtendedKeyUsageOID.CLIENT_AUTH)
 
     def issue(
         self,

@@ -34,7 +34,11 @@ class ApiServerOptions:
         runtime_config: API groups and versions to switch on or off.
         feature_gates: Feature gates to switch on or off.
         extra_flags: Further flags, such as `--max-requests-inflight=50`; they win over ours.
-        controllers: of kube-controller-manager, besides ours, such as `resourcequota-controller`.
+        controllers: of kube-controller-manager, besides ours, such as `resourcequota-controller`; `*` is all that
+            are on by default.
+        nodes_at: The address of this machine that nodes and their pods reach, where there will be nodes: the API
+            server listens there instead of on loopback, lets kubelets have only what is theirs, and asks them for
+            logs and streams.
     """
 
     next_version: bool = False
@@ -42,6 +46,12 @@ class ApiServerOptions:
     feature_gates: Mapping[str, bool] = field(default_factory=dict)
     extra_flags: Sequence[str] = ()
     controllers: Sequence[str] = ()
+    nodes_at: str | None = None
+
+    @property
+    def address(self) -> str:
+        """Where the API server listens."""
+        return self.nodes_at or LOOPBACK
 
 
 def etcd_command(program: Path, directory: Path) -> list[str | Path]:
@@ -73,21 +83,18 @@ def api_server_command(
     port: int,
     options: ApiServerOptions,
 ) -> list[str | Path]:
-    """kube-apiserver on `port` of the loopback address, with RBAC as the only authorizer."""
+    """kube-apiserver on `port` of its address, with RBAC; without nodes this is the only authorizer."""
     return [
         program,
         f"--etcd-servers={etcd_url(directory)}",
-        f"--bind-address={LOOPBACK}",
+        f"--bind-address={options.address}",
         f"--secure-port={port}",
         # The default is the address of the default route, which a machine without network lacks.
-        f"--advertise-address={LOOPBACK}",
-        # Endpoints of the kubernetes Service may not be loopback addresses, so none are written.
-        "--endpoint-reconciler-type=none",
+        f"--advertise-address={options.address}",
         f"--cert-dir={directory}",
         f"--tls-cert-file={identity.server.certificate}",
         f"--tls-private-key-file={identity.server.key}",
         f"--client-ca-file={identity.ca_certificate}",
-        "--authorization-mode=RBAC",
         "--service-account-issuer=https://kubernetes.default.svc.cluster.local",
         f"--service-account-key-file={identity.service_accounts.certificate}",
         f"--service-account-signing-key-file={identity.service_accounts.key}",
@@ -97,18 +104,41 @@ def api_server_command(
         "--shutdown-watch-termination-grace-period=1s",
         f"--runtime-config={_switches(_ours(_RUNTIME_CONFIG, options) | dict(options.runtime_config))}",
         f"--feature-gates={_switches(_ours(_FEATURE_GATES, options) | dict(options.feature_gates))}",
+        *(_WITHOUT_NODES if options.nodes_at is None else _with_nodes(identity)),
         *options.extra_flags,
     ]
 
 
+_WITHOUT_NODES = (
+    "--authorization-mode=RBAC",
+    # Endpoints of the kubernetes Service may not be loopback addresses, so none are written.
+    "--endpoint-reconciler-type=none",
+)
+
+
+def _with_nodes(identity: Identity) -> tuple[str, ...]:
+    return (
+        "--authorization-mode=Node,RBAC",
+        "--enable-admission-plugins=NodeRestriction",
+        # The first kind of address by default is the node's name, which nobody resolves here.
+        "--kubelet-preferred-address-types=InternalIP",
+        f"--kubelet-client-certificate={identity.admin.certificate}",
+        f"--kubelet-client-key={identity.admin.key}",
+    )
+
+
 def controller_manager_command(
-    program: Path, kubeconfig: Path, controllers: Sequence[str] = ()
+    program: Path, kubeconfig: Path, root_ca: Path, controllers: Sequence[str] = ()
 ) -> list[str | Path]:
-    """kube-controller-manager with these controllers, and those of namespaces, owner references and accounts."""
+    """kube-controller-manager with these controllers, and those of namespaces, owner references and accounts.
+
+    The certificate `root_ca` is what `root-ca-certificate-publisher-controller` gives to pods, where it runs.
+    """
     return [
         program,
         f"--kubeconfig={kubeconfig}",
         f"--controllers={','.join((*_CONTROLLERS, *controllers))}",
+        f"--root-ca-file={root_ca}",
         "--leader-elect=false",
         # Its user may hardly do anything; each controller acts as its own service account, as with kubeadm.
         "--use-service-account-credentials=true",

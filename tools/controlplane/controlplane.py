@@ -14,7 +14,7 @@ from tools.controlplane.certificates import create_identity
 from tools.controlplane.commands import ApiServerOptions
 from tools.controlplane.environment import kubectl_environment
 from tools.controlplane.errors import ControlPlaneError, DeadlineExceededError, KubectlError
-from tools.controlplane.kubeconfig import write_token_kubeconfig
+from tools.controlplane.kubeconfig import write_certificate_kubeconfig, write_token_kubeconfig
 from tools.controlplane.scratch import ScratchDirectory
 from tools.controlplane.servers import Servers
 from tools.local.waiting import PATIENCE_SECONDS
@@ -30,7 +30,7 @@ _KUBECTL_SECONDS = 2 * PATIENCE_SECONDS
 
 
 class ControlPlane:
-    """A Kubernetes cluster without nodes, on loopback, with RBAC, and with certificates.k8s.io whole.
+    """A Kubernetes cluster, on loopback if nobody adds nodes, with RBAC, and with certificates.k8s.io whole.
 
     Every method blocks. Worker threads may call them, one at a time. On Linux the servers end with this
     process, however that ends; elsewhere only `stop()` ends them.
@@ -87,7 +87,7 @@ class ControlPlane:
 
     @property
     def server_url(self) -> str:
-        """`https://127.0.0.1:<port>`; the same after a restart of the API server."""
+        """`https://127.0.0.1:<port>` without nodes; the same after a restart of the API server."""
         return self._cluster.servers.url
 
     @property
@@ -135,6 +135,19 @@ class ControlPlane:
     def service_account_key(self) -> Path:
         """The private key, PEM, of the ServiceAccount tokens that the API server accepts."""
         return self._cluster.identity.service_accounts.key
+
+    def client_kubeconfig(self, stem: str, user: str, *groups: str) -> Path:
+        """A new kubeconfig file, mode 0600, of a client certificate for that user of these groups.
+
+        Args:
+            stem: Of the names of its files, which go with the control plane.
+            user: Its name.
+            groups: Of the user.
+        """
+        client = self._cluster.identity.authority.issue_client(stem, user, *groups)
+        path = self._cluster.scratch.path / f"{stem}.kubeconfig"
+        write_certificate_kubeconfig(path, self.server_url, self.ca_pem, client)
+        return path
 
     def service_account_kubeconfig(self, namespace: str, name: str, *, hours: float = 8) -> Path:
         """A new kubeconfig file, mode 0600, with a fresh token of an existing service account.
@@ -230,7 +243,7 @@ class _Started:
         self.binaries = binaries
         self.scratch = ScratchDirectory()
         try:
-            self.identity = create_identity(self.scratch.path, datetime.now(UTC))
+            self.identity = create_identity(self.scratch.path, datetime.now(UTC), options.address)
             logs = log_directory or self.scratch.path
             logs.mkdir(parents=True, exist_ok=True)
             self.servers = Servers(binaries, self.scratch.path, logs, self.identity, options)

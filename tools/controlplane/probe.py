@@ -8,7 +8,6 @@ import socket
 import ssl
 from typing import TYPE_CHECKING
 
-from tools.controlplane.ports import LOOPBACK
 from tools.local.waiting import PROBE_SECONDS
 
 if TYPE_CHECKING:
@@ -22,7 +21,8 @@ __all__ = ["ApiProbe", "accepts_connections"]
 class ApiProbe:
     """Single GET requests to the API server as administrator, without retries."""
 
-    def __init__(self, identity: Identity, port: int) -> None:
+    def __init__(self, identity: Identity, address: str, port: int) -> None:
+        self._address = address
         self._port = port
         self._tls = ssl.create_default_context(cafile=str(identity.ca_certificate))
         self._tls.load_cert_chain(identity.admin.certificate, identity.admin.key)
@@ -50,7 +50,7 @@ class ApiProbe:
 
     def _answer(self, path: str) -> bytes | None:
         connection = http.client.HTTPSConnection(
-            LOOPBACK, self._port, timeout=PROBE_SECONDS, context=self._tls
+            self._address, self._port, timeout=PROBE_SECONDS, context=self._tls
         )
         try:
             connection.request("GET", path)

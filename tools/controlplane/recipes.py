@@ -20,7 +20,13 @@ from tools.controlplane.errors import BuildError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["Recipe", "control_plane_recipe", "next_api_server_recipe", "required_version"]
+__all__ = [
+    "Recipe",
+    "control_plane_recipe",
+    "next_api_server_recipe",
+    "node_recipe",
+    "required_version",
+]
 
 _MODULE = Path(__file__).parent
 _DIGEST_LENGTH = 12
@@ -38,6 +44,7 @@ class Recipe:
         variables: Go string variables that the linker sets (`-X`).
         minutes: How long all of it takes on two cores, for people; empty where nobody measured it.
         seconds_at_most: How long each program usually takes at most.
+        tags: Build tags, such as those that leave parts out.
     """
 
     name: str
@@ -47,12 +54,14 @@ class Recipe:
     variables: Mapping[str, str]
     minutes: str = ""
     seconds_at_most: Mapping[str, float] = field(default_factory=dict)
+    tags: tuple[str, ...] = ()
 
     @property
     def flags(self) -> tuple[str, ...]:
         """Arguments of `go build`: small programs that name neither this machine nor this repository."""
         settings = "".join(f" -X {name}={value}" for name, value in self.variables.items())
-        return ("-trimpath", "-buildvcs=false", f"-ldflags=-s -w{settings}")
+        tags = (f"-tags={','.join(self.tags)}",) if self.tags else ()
+        return ("-trimpath", "-buildvcs=false", f"-ldflags=-s -w{settings}", *tags)
 
     @property
     def directory(self) -> Path:
@@ -81,6 +90,21 @@ def control_plane_recipe() -> Recipe:
         # From nothing: 4½ minutes on two idle cores; each program's time on two cores that had other work too.
         minutes="4 to 8",
         seconds_at_most={"etcd": 55, "kube-apiserver": 230, "kube-controller-manager": 145, "kubectl": 55},
+    )
+
+
+def node_recipe() -> Recipe:
+    """What a node runs of Kubernetes, and the scheduler: kubelet, kube-proxy and kube-scheduler."""
+    return _of_kubernetes(
+        "node",
+        _MODULE,
+        {
+            "kubelet": "k8s.io/kubernetes/cmd/kubelet",
+            "kube-proxy": "k8s.io/kubernetes/cmd/kube-proxy",
+            "kube-scheduler": "k8s.io/kubernetes/cmd/kube-scheduler",
+        },
+        minutes="2 to 4",
+        seconds_at_most={"kubelet": 180, "kube-proxy": 60, "kube-scheduler": 60},
     )
 
 

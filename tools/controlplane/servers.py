@@ -10,7 +10,7 @@ from tools.controlplane.binaries import next_api_server
 from tools.controlplane.commands import api_server_command, controller_manager_command, etcd_command
 from tools.controlplane.errors import ControlPlaneError, ProcessExitedError
 from tools.controlplane.kubeconfig import write_certificate_kubeconfig
-from tools.controlplane.ports import LOOPBACK, free_port
+from tools.controlplane.ports import free_port
 from tools.controlplane.probe import ApiProbe, accepts_connections
 from tools.controlplane.process import Process
 from tools.local.waiting import GRACE, PATIENCE, PATIENCE_SECONDS
@@ -56,7 +56,10 @@ class Servers:
         self._controller_manager = self._process(
             "kube-controller-manager",
             controller_manager_command(
-                binaries.kube_controller_manager, controller_kubeconfig, options.controllers
+                binaries.kube_controller_manager,
+                controller_kubeconfig,
+                identity.ca_certificate,
+                options.controllers,
             ),
         )
         self._clients = (
@@ -67,7 +70,7 @@ class Servers:
     @property
     def url(self) -> str:
         """Where the API server listens."""
-        return f"https://{LOOPBACK}:{self.port}"
+        return f"https://{self._options.address}:{self.port}"
 
     def start(self) -> None:
         """All three work: the namespace `default` exists and has its service account.
@@ -126,7 +129,7 @@ class Servers:
     def wait_for_custom_resources(self) -> None:
         """The API server, which is ready before that, lists objects of all CRDs."""
         self.api_server.wait_until(
-            ApiProbe(self._identity, self.port).serves_custom_resources,
+            self._probe().serves_custom_resources,
             awaited="serve custom resources",
             within=PATIENCE,
         )
@@ -174,7 +177,10 @@ class Servers:
         )
 
     def _answers(self, path: str) -> bool:
-        return ApiProbe(self._identity, self.port).succeeds(path)
+        return self._probe().succeeds(path)
+
+    def _probe(self) -> ApiProbe:
+        return ApiProbe(self._identity, self._options.address, self.port)
 
     def _api_server_process(self) -> Process:
         program = next_api_server() if self._options.next_version else self._binaries.kube_apiserver
