@@ -27,6 +27,7 @@ pytest_plugins = [
         "support.remotes.vault",
         "support.sdks.published",
         "support.system_tools",
+        "support.real_nodes",
     )
     if importlib.util.find_spec(name)
 ]

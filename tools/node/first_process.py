@@ -1,8 +1,8 @@
 """The first process of a node's namespaces: it makes its mounts, reaps orphans, and takes all with it when it ends.
 
-`python first_process.py READY [DIRECTORY]` runs as process 1 of a process namespace, in mount and network namespaces of
-its own. The file READY exists once all is made. DIRECTORY, which is empty, gets what programs of a node write in places
-of the machine. A program by itself, which may import nothing of this package.
+`python first_process.py READY [DIRECTORY]` runs as process 1 of a process namespace, in mount and network
+namespaces of its own. The file READY exists once all is made. DIRECTORY, which is empty, gets what programs of a
+node write in places of the machine. A program by itself, which may import nothing of this package.
 """
 
 from __future__ import annotations

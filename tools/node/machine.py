@@ -86,7 +86,7 @@ def snapshotter(directory: Path) -> str:
     for place in places.values():
         place.mkdir()
     options = f"lowerdir={places['lower']},upperdir={places['upper']},workdir={places['work']}"
-    mount = ["mount", "-t", "overlay", "overlay", "-o", options, places["merged"]]
+    mount: list[str | Path] = ["mount", "-t", "overlay", "overlay", "-o", options, places["merged"]]
     try:
         run_command([_found("unshare"), "--mount", "--propagation=private", *mount])
     except ControlPlaneError:
@@ -113,7 +113,7 @@ def _lacking() -> Iterator[str]:
 
 def _refusals() -> Iterator[str]:
     """What the kernel, or whoever runs this machine as a container, doesn't allow."""
-    unshare = [
+    unshare: list[str | Path] = [
         _found("unshare"),
         "--net",
         "--mount",

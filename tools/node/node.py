@@ -49,7 +49,11 @@ class Node:
         self.name = node_name(index)
         self.address = address
         self.namespaces = namespaces
-        self._ctr = [programs.ctr, f"--address={files.runtime_socket}", "--namespace=k8s.io"]
+        self._ctr: list[str | Path] = [
+            programs.ctr,
+            f"--address={files.runtime_socket}",
+            "--namespace=k8s.io",
+        ]
         self._socket = files.runtime_socket
         self._environment = {
             # containerd looks there for its shim.

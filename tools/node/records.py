@@ -11,11 +11,13 @@ import os
 import secrets
 import shutil
 import tempfile
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+from tools.controlplane.errors import ControlPlaneError
 from tools.controlplane.progress import report
 from tools.local.waiting import eventually
 from tools.node.cgroups import remove_cgroup
@@ -58,12 +60,11 @@ class Record:
 
     def clear(self, ip: Path) -> None:
         """Nothing of it is left; its programs have ended or are about to."""
-        if Path("/sys/class/net", self.interface).exists():
-            run_command([ip, "link", "delete", self.interface])
-        for index in range(1, self.nodes + 1):
-            eventually(
-                lambda index=index: _removed(self.cgroup(index)), awaited="an end of a node's processes"
-            )
+        eventually(
+            lambda: _unplugged(ip, self.interface), awaited=f"an end of the interface {self.interface}"
+        )
+        for name in map(self.cgroup, range(1, self.nodes + 1)):
+            eventually(partial(_removed, name), awaited=f"an end of the processes in the cgroup {name}")
         shutil.rmtree(self.directory, ignore_errors=True)
 
 
@@ -142,6 +143,14 @@ def _alone() -> Iterator[None]:
         yield
     finally:
         os.close(lock)
+
+
+def _unplugged(ip: Path, interface: str) -> bool:
+    if not Path("/sys/class/net", interface).exists():
+        return True
+    with suppress(ControlPlaneError):  # it goes with the namespace of its other end, maybe just now
+        run_command([ip, "link", "delete", interface])
+    return False
 
 
 def _removed(cgroup: str) -> bool:

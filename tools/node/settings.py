@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from tools.node.machine import MachinePrograms
     from tools.node.network import Addresses
-    from tools.node.programs import MachinePrograms
 
 __all__ = ["CLUSTER_DNS", "CLUSTER_DOMAIN", "NodeFiles", "write_settings"]
 
