@@ -55,6 +55,7 @@ test-system: $(READY) ## Run the tests that need packages of the operating syste
 	@$(PY) -m tools.controlplane build
 	@$(PY) -m tools.chart build
 	@PYTHONPATH=tests:. $(BIN)/python -m support.pebble_programs
+	@if $(PY) -m tools.node --check; then $(PY) -m tools.node --build; fi
 	@$(PYTEST) -m system $(PYTEST_ARGS)
 
 check: $(READY) docs ## Lint, types, layers, CRDs and documentation in step, chart; no tests

@@ -19,7 +19,6 @@ import httpx
 import pytest
 
 from support.real_nodes import Traces, descendants, pod, until_ready
-from support.secretsync_objects import namespace as namespace_manifest
 from support.secretsync_objects import secret
 from tools.chart.rendering import ROOT
 from tools.controlplane.binaries import control_plane_binaries

@@ -18,13 +18,13 @@ from tools.node.dns import DNS_NAMESPACE, DNS_WORKLOAD, dns_manifests
 from tools.node.machine import MachinePrograms, machine_programs, snapshotter
 from tools.node.namespaces import Namespaces
 from tools.node.network import Addresses, Network
-from tools.node.node import Node
+from tools.node.node import Node, node_name
 from tools.node.programs import NodePrograms, node_programs
 from tools.node.records import Claim
 from tools.node.settings import NodeFiles, write_settings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
     from types import TracebackType
 
@@ -136,7 +136,7 @@ class NodeCluster:
         addresses = Addresses(claim.record.number)
         logs = self._log_directory or claim.directory
         logs.mkdir(parents=True, exist_ok=True)
-        switch = _namespaces(stack, claim.directory / "switch", machine, own_places=False)
+        switch = _namespaces(stack, claim.directory / "switch", machine)
         network = Network(machine.ip, machine.nsenter, claim.record.interface, addresses, switch)
         network.start()
         options = dataclasses.replace(
@@ -144,34 +144,25 @@ class NodeCluster:
         )
         plane = stack.enter_context(ControlPlane(options, log_directory=logs / "control-plane"))
         scheduler = _start_scheduler(stack, plane, programs, logs)
+        house = _House(claim, addresses, machine, programs, network, plane, logs)
         archives = _archives(claim.directory, machine, programs)
-        layers = snapshotter(claim.directory)
-        nodes: list[Node] = []
-        for index in range(1, self._count + 1):
-            namespaces = _namespaces(stack, claim.directory / f"node-{index}", machine, own_places=True)
-            network.add(index, namespaces)
-            cgroup = claim.record.cgroup(index)
-            make_cgroup(cgroup)
-            files = _files(claim.directory / f"node-{index}", plane, index)
-            write_settings(
-                files,
-                index,
-                addresses,
-                machine,
-                cgroup=cgroup,
-                snapshotter=layers,
-                sandbox_image=_SANDBOX_IMAGE,
-            )
-            node = Node(index, addresses.node(index), programs, namespaces, files, logs)
-            stack.callback(node.stop)
-            node.start_runtime()
-            for archive in archives:
-                node.load(archive)
-            node.start()
-            nodes.append(node)
-        made = _Made(claim, addresses, plane, scheduler, tuple(nodes))
+        nodes = tuple(_start_node(stack, house, index, archives) for index in range(1, self._count + 1))
+        made = _Made(claim, addresses, plane, scheduler, nodes)
         made.wait()
         return made
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _House:
+    """What nodes are made with."""
+
+    claim: Claim
+    addresses: Addresses
+    machine: MachinePrograms
+    programs: NodePrograms
+    network: Network
+    plane: ControlPlane
+    logs: Path
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -218,10 +209,12 @@ def _ready(api: KubeApi) -> Iterator[Body]:
 
 
 def _namespaces(
-    stack: ExitStack, directory: Path, machine: MachinePrograms, *, own_places: bool
+    stack: ExitStack, directory: Path, machine: MachinePrograms, places: Path | None = None
 ) -> Namespaces:
     directory.mkdir()
-    made = Namespaces(directory.name, directory, machine.unshare, own_places=own_places)
+    if places is not None:
+        places.mkdir()
+    made = Namespaces(directory.name, directory, machine.unshare, places=places)
     stack.callback(made.stop)
     made.start()
     return made
@@ -240,15 +233,37 @@ def _start_scheduler(stack: ExitStack, plane: ControlPlane, programs: NodeProgra
     return process
 
 
-def _files(directory: Path, plane: ControlPlane, index: int) -> NodeFiles:
-    authority = directory / "ca.crt"
-    authority.write_bytes(plane.ca_pem)
-    return NodeFiles(
+def _start_node(stack: ExitStack, house: _House, index: int, archives: Sequence[Path]) -> Node:
+    """Its programs have begun; it may not be ready."""
+    name = node_name(index)
+    directory = house.claim.directory / name
+    files = NodeFiles(
         directory,
-        authority,
-        plane.client_kubeconfig(f"node-{index}", f"system:node:node-{index}", "system:nodes"),
-        plane.client_kubeconfig(f"proxy-{index}", "system:kube-proxy"),
+        directory / "ca.crt",
+        house.plane.client_kubeconfig(name, f"system:node:{name}", "system:nodes"),
+        house.plane.client_kubeconfig(f"{name}-proxy", "system:kube-proxy"),
     )
+    namespaces = _namespaces(stack, directory, house.machine, files.places)
+    house.network.add(index, namespaces)
+    files.client_ca.write_bytes(house.plane.ca_pem)
+    cgroup = house.claim.record.cgroup(index)
+    make_cgroup(cgroup)
+    write_settings(
+        files,
+        index,
+        house.addresses,
+        house.machine,
+        cgroup=cgroup,
+        snapshotter=snapshotter(directory),
+        sandbox_image=_SANDBOX_IMAGE,
+    )
+    node = Node(index, house.addresses.node(index), house.programs, namespaces, files, house.logs)
+    stack.callback(node.stop)
+    node.start_runtime()
+    for archive in archives:
+        node.load(archive)
+    node.start()
+    return node
 
 
 def _archives(directory: Path, machine: MachinePrograms, programs: NodePrograms) -> list[Path]:

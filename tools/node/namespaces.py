@@ -30,23 +30,20 @@ class Namespaces:
 
     Args:
         name: How messages call them.
-        directory: Exists; gets the log, and what is written in places of the machine.
+        directory: Exists; gets the log.
         unshare: The program.
-        own_places: Whether programs get directories of their own for what they write in places of the machine.
+        places: Exists, and is empty: gets what programs write in places of the machine. None: that goes there.
     """
 
-    def __init__(self, name: str, directory: Path, unshare: Path, *, own_places: bool) -> None:
+    def __init__(self, name: str, directory: Path, unshare: Path, *, places: Path | None) -> None:
         self._ready = directory / "ready"
-        places = directory / "places"
-        if own_places:
-            places.mkdir()
         self._holder = Process(
             name,
             [
                 *(unshare, "--net", "--mount", "--propagation=private", "--pid", "--fork", "--mount-proc"),
                 "--kill-child=SIGKILL",
                 *(sys.executable, "-I", "-S", _FIRST, self._ready),
-                *([places] if own_places else []),
+                *([] if places is None else [places]),
             ],
             directory / "first-process.log",
         )

@@ -38,7 +38,7 @@ def containerd_recipe() -> Recipe:
         },
         variables={f"{_CONTAINERD}/version.Version": required_version(_HERE / "containerd", _CONTAINERD)},
         # Snapshots of overlayfs and of plain copies remain.
-        tags=("no_btrfs", "no_devmapper", "no_zfs"),
+        tags=("no_btrfs", "no_devmapper", "no_tracing", "no_zfs"),
     )
 
 

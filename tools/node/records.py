@@ -31,6 +31,7 @@ __all__ = ["RECORDS", "Claim", "Record", "clear_abandoned"]
 
 RECORDS = Path("/run/keybearer-nodes")
 """As lasting as what is recorded there: neither outlives the machine's own run."""
+_UNFINISHED, _LOCK = RECORDS / "unfinished", RECORDS / "lock"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,12 +83,15 @@ class Claim:
             _clear_abandoned(ip)
             number = free_number(ip, {one.number for one, _ in _records()})
             name = secrets.token_hex(4)
-            directory = tempfile.mkdtemp(prefix="keybearer-node-")
-            self.record = Record(name, number, directory, nodes)
+            directory = Path(tempfile.gettempdir(), f"keybearer-node-{name}")
+            self.record = Record(name, number, str(directory), nodes)
             self._file = RECORDS / f"{name}.json"
-            self._lock = os.open(self._file, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+            # Whole, and ours, from the moment at which others see it.
+            self._lock = os.open(_UNFINISHED, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600)
             fcntl.flock(self._lock, fcntl.LOCK_EX)
             os.write(self._lock, json.dumps(asdict(self.record)).encode())
+            _UNFINISHED.rename(self._file)
+            directory.mkdir(mode=0o700)
 
     @property
     def directory(self) -> Path:
@@ -137,7 +141,7 @@ def _records() -> list[tuple[Record, Path]]:
 def _alone() -> Iterator[None]:
     """Nobody else makes or clears a record meanwhile; the lock of a killed holder is free."""
     RECORDS.mkdir(mode=0o700, exist_ok=True)
-    lock = os.open(RECORDS / "lock", os.O_RDWR | os.O_CREAT, 0o600)
+    lock = os.open(_LOCK, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield

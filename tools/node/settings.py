@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tools.node.machine import MachinePrograms
     from tools.node.network import Addresses
 
@@ -17,6 +16,10 @@ __all__ = ["CLUSTER_DNS", "CLUSTER_DOMAIN", "NodeFiles", "write_settings"]
 CLUSTER_DNS = "10.96.0.10"
 """Of the Service of the cluster's DNS, in the API server's range of Services."""
 CLUSTER_DOMAIN = "cluster.local"
+
+
+_RUNTIME_SOCKET = Path("/run/containerd/containerd.sock")
+"""The kubelet looks there for what it counts of containers, whatever its settings say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +39,14 @@ class NodeFiles:
     proxy_kubeconfig: Path
 
     @property
+    def places(self) -> Path:
+        """What programs of the node find in places of the machine."""
+        return self.directory / "places"
+
+    @property
     def runtime_socket(self) -> Path:
-        """Where containerd listens."""
-        return self.directory / "containerd.sock"
+        """Where this machine reaches containerd, which its node finds at the usual place."""
+        return self.places / _RUNTIME_SOCKET.relative_to("/")
 
     @property
     def containerd(self) -> Path:
@@ -108,7 +116,7 @@ root = "{directory}/containerd"
 state = "{directory}/containerd-state"
 
 [grpc]
-  address = "{files.runtime_socket}"
+  address = "{_RUNTIME_SOCKET}"
 
 [plugins."io.containerd.cri.v1.images"]
   snapshotter = "{snapshotter}"
@@ -147,7 +155,7 @@ def _kubelet(files: NodeFiles, cgroup: str) -> dict[str, object]:
             "x509": {"clientCAFile": str(files.client_ca)},
         },
         "authorization": {"mode": "Webhook"},
-        "containerRuntimeEndpoint": f"unix://{files.runtime_socket}",
+        "containerRuntimeEndpoint": f"unix://{_RUNTIME_SOCKET}",
         "podLogsDir": str(files.directory / "pod-logs"),
         "clusterDNS": [CLUSTER_DNS],
         "clusterDomain": CLUSTER_DOMAIN,
