@@ -16,17 +16,14 @@ _META = {"namespace": DNS_NAMESPACE, "name": DNS_WORKLOAD}
 _COREFILE = f"""
 .:53 {{
     errors
-    health :8080
     ready :8181
     kubernetes {CLUSTER_DOMAIN} in-addr.arpa ip6.arpa {{
         pods insecure
         ttl 5
-        fallthrough
     }}
     template ANY ANY . {{
         rcode NXDOMAIN
     }}
-    reload off
 }}
 """
 

@@ -43,9 +43,9 @@ def containerd_recipe() -> Recipe:
 
 
 def coredns_recipe() -> Recipe:
-    """CoreDNS."""
-    version = required_version(_HERE / "coredns", _COREDNS)
-    return Recipe("coredns", _HERE / "coredns", version, {"coredns": _COREDNS}, {})
+    """CoreDNS, with the few plugins of `main.go`."""
+    module = _HERE / "coredns"
+    return Recipe("coredns", module, required_version(module, _COREDNS), {"coredns": "."}, {})
 
 
 def node_programs() -> NodePrograms:
