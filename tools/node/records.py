@@ -31,7 +31,6 @@ __all__ = ["RECORDS", "Claim", "Record", "clear_abandoned"]
 
 RECORDS = Path("/run/keybearer-nodes")
 """As lasting as what is recorded there: neither outlives the machine's own run."""
-_UNFINISHED, _LOCK = RECORDS / "unfinished", RECORDS / "lock"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +65,7 @@ class Record:
         )
         for name in map(self.cgroup, range(1, self.nodes + 1)):
             eventually(partial(_removed, name), awaited=f"an end of the processes in the cgroup {name}")
-        shutil.rmtree(self.directory, ignore_errors=True)
+        eventually(partial(_deleted, Path(self.directory)), awaited=f"an end of {self.directory}")
 
 
 class Claim:
@@ -87,10 +86,11 @@ class Claim:
             self.record = Record(name, number, str(directory), nodes)
             self._file = RECORDS / f"{name}.json"
             # Whole, and ours, from the moment at which others see it.
-            self._lock = os.open(_UNFINISHED, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600)
+            unfinished = RECORDS / "unfinished"
+            self._lock = os.open(unfinished, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600)
             fcntl.flock(self._lock, fcntl.LOCK_EX)
             os.write(self._lock, json.dumps(asdict(self.record)).encode())
-            _UNFINISHED.rename(self._file)
+            unfinished.rename(self._file)
             directory.mkdir(mode=0o700)
 
     @property
@@ -141,7 +141,7 @@ def _records() -> list[tuple[Record, Path]]:
 def _alone() -> Iterator[None]:
     """Nobody else makes or clears a record meanwhile; the lock of a killed holder is free."""
     RECORDS.mkdir(mode=0o700, exist_ok=True)
-    lock = os.open(_LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+    lock = os.open(RECORDS / "lock", os.O_RDWR | os.O_CREAT, 0o600)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
@@ -155,6 +155,16 @@ def _unplugged(ip: Path, interface: str) -> bool:
     with suppress(ControlPlaneError):  # it goes with the namespace of its other end, maybe just now
         run_command([ip, "link", "delete", interface])
     return False
+
+
+def _deleted(directory: Path) -> bool:
+    try:
+        shutil.rmtree(directory)
+    except FileNotFoundError:
+        return not directory.exists()
+    except OSError:
+        return False  # a program that is ending has made another file
+    return True
 
 
 def _removed(cgroup: str) -> bool:
