@@ -146,7 +146,7 @@ def _of_kubernetes(
 def required_version(module: Path, dependency: str) -> str:
     """The version of a dependency that the module's go.mod requires; BuildError where it requires none."""
     go_mod = module / "go.mod"
-    match = re.search(rf"^(?:require|\t){re.escape(dependency)} (v\S+)", go_mod.read_text(), re.MULTILINE)
+    match = re.search(rf"^(?:require |\t){re.escape(dependency)} (v\S+)", go_mod.read_text(), re.MULTILINE)
     if match is None:
         raise BuildError(f"{go_mod} does not require {dependency}")
     return match[1]
