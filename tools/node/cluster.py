@@ -16,7 +16,7 @@ from tools.node.archives import HandMadeImage, write_archive
 from tools.node.cgroups import make_cgroup
 from tools.node.dns import DNS_NAMESPACE, DNS_WORKLOAD, dns_manifests
 from tools.node.machine import MachinePrograms, machine_programs, snapshotter
-from tools.node.namespaces import Namespaces
+from tools.node.namespaces import Namespaces, run_command
 from tools.node.network import Addresses, Network
 from tools.node.node import Node, node_name
 from tools.node.programs import NodePrograms, node_programs
@@ -31,10 +31,9 @@ if TYPE_CHECKING:
 __all__ = ["BUSYBOX_IMAGE", "NodeCluster"]
 
 BUSYBOX_IMAGE = "keybearer.invalid/busybox:of-this-machine"
-"""What pods may use without pulling it: the machine's busybox, under the names of its common programs."""
+"""What pods may use without pulling it: the machine's busybox, under the names of all its programs."""
 _SANDBOX_IMAGE = "keybearer.invalid/sandbox:of-this-machine"
 _DNS_IMAGE = "keybearer.invalid/coredns:built"
-_APPLETS = ("cat", "ls", "nc", "nslookup", "sh", "sleep", "wget", "httpd", "id", "env", "ping")
 
 
 class NodeCluster:
@@ -268,11 +267,12 @@ def _start_node(stack: ExitStack, house: _House, index: int, archives: Sequence[
 
 def _archives(directory: Path, machine: MachinePrograms, programs: NodePrograms) -> list[Path]:
     busybox = {"bin/busybox": machine.busybox}
+    names = set(run_command([machine.busybox, "--list"]).split()) - {"busybox"}
     images = (
         # Its only task is to be there until it is killed.
         HandMadeImage(_SANDBOX_IMAGE, busybox, ["/bin/busybox", "sleep", "infinity"]),
         HandMadeImage(
-            BUSYBOX_IMAGE, busybox, ["/bin/sh"], links={f"bin/{name}": "busybox" for name in _APPLETS}
+            BUSYBOX_IMAGE, busybox, ["/bin/sh"], links={f"bin/{name}": "busybox" for name in names}
         ),
         HandMadeImage(_DNS_IMAGE, {"coredns": programs.coredns}, ["/coredns"]),
     )
