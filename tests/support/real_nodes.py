@@ -17,7 +17,7 @@ from tools.node.machine import shortcomings
 from tools.node.network import Addresses
 from tools.node.records import RECORDS, Record
 
-__all__ = ["Traces", "descendants", "fit_machine", "node_cluster", "pod", "until_ready"]
+__all__ = ["Traces", "add_volumes", "descendants", "fit_machine", "node_cluster", "pod", "until_ready"]
 
 _COUNT = 2
 
@@ -30,9 +30,9 @@ def fit_machine(request: pytest.FixtureRequest) -> None:
         not_run(request.config, "nodes", "; ".join(found))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def node_cluster(fit_machine: None) -> Iterator[NodeCluster]:  # noqa: ARG001 - which may skip
-    """Yield one cluster of two nodes for the whole run; tests keep apart by namespaces of their own."""
+    """Yield one cluster of two nodes for a module; tests keep apart by namespaces of their own."""
     with NodeCluster(_COUNT) as cluster:
         yield cluster
 
@@ -74,6 +74,26 @@ def pod(namespace: str, name: str, script: str, **spec: Any) -> dict[str, Any]: 
             **spec,
         },
     }
+
+
+def add_volumes(cluster: NodeCluster, count: int) -> None:
+    """So many claims that name no class get a volume: a directory of this machine that everybody may write in."""
+    for number in range(count):
+        directory = cluster.directory / f"volume-{number}"
+        directory.mkdir()
+        directory.chmod(0o777)
+        volume = {
+            "apiVersion": "v1",
+            "kind": "PersistentVolume",
+            "metadata": {"name": f"volume-{number}"},
+            "spec": {
+                "capacity": {"storage": "100Gi"},
+                "accessModes": ["ReadWriteOnce"],
+                "persistentVolumeReclaimPolicy": "Retain",
+                "hostPath": {"path": str(directory), "type": "Directory"},
+            },
+        }
+        cluster.plane.kubectl("create", "--filename=-", input=json.dumps(volume))
 
 
 def until_ready(cluster: NodeCluster, namespace: str, *names: str) -> None:

@@ -26,7 +26,7 @@ from tools.controlplane.binaries import control_plane_binaries
 from tools.local.kube_api import Body, KubeApi
 from tools.local.waiting import PATIENCE_SECONDS, PROBE_SECONDS, TEST_SECONDS, eventually
 from tools.node.cluster import NodeCluster
-from tools.node.node import node_name
+from tools.node.settings import node_name
 
 pytestmark = [pytest.mark.system, pytest.mark.timeout(2 * TEST_SECONDS)]
 

@@ -18,10 +18,10 @@ from tools.node.dns import DNS_NAMESPACE, DNS_WORKLOAD, dns_manifests
 from tools.node.machine import MachinePrograms, machine_programs, snapshotter
 from tools.node.namespaces import Namespaces, run_command
 from tools.node.network import Addresses, Network
-from tools.node.node import Node, node_name
+from tools.node.node import Node
 from tools.node.programs import NodePrograms, node_programs
 from tools.node.records import Claim
-from tools.node.settings import NodeFiles, write_settings
+from tools.node.settings import NodeFiles, node_name, write_settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -119,10 +119,10 @@ class NodeCluster:
         for node in self.nodes:
             node.check()
 
-    def load(self, archive: Path) -> None:
-        """Pods may use the images of an archive on every node, without pulling them."""
+    def load(self, archive: Path, *, names: Sequence[str] = ()) -> None:
+        """Pods may use the images of an archive on every node, without pulling them; see `Node.load`."""
         for node in self.nodes:
-            node.load(archive)
+            node.load(archive, names=names)
 
     @property
     def _present(self) -> _Made:
@@ -247,16 +247,17 @@ def _start_node(stack: ExitStack, house: _House, index: int, archives: Sequence[
     files.client_ca.write_bytes(house.plane.ca_pem)
     cgroup = house.claim.record.cgroup(index)
     make_cgroup(cgroup)
+    layers = snapshotter(directory)
     write_settings(
         files,
         index,
         house.addresses,
         house.machine,
         cgroup=cgroup,
-        snapshotter=snapshotter(directory),
+        snapshotter=layers,
         sandbox_image=_SANDBOX_IMAGE,
     )
-    node = Node(index, house.addresses.node(index), house.programs, namespaces, files, house.logs)
+    node = Node(index, house.addresses.node(index), house.programs, namespaces, files, layers, house.logs)
     stack.callback(node.stop)
     node.start_runtime()
     for archive in archives:

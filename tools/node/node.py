@@ -8,21 +8,20 @@ from tools.controlplane.probe import accepts_connections
 from tools.controlplane.process import Process
 from tools.local.waiting import PATIENCE
 from tools.node.namespaces import Namespaces, run_command
+from tools.node.settings import node_name
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from tools.node.programs import NodePrograms
     from tools.node.settings import NodeFiles
 
-__all__ = ["Node", "node_name"]
+__all__ = ["Node"]
 
+_PASSING = "keybearer.invalid/imported:now"
+"""How an image is called that gets other names."""
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-
-
-def node_name(index: int) -> str:
-    """How Kubernetes calls the node of this number, counted from 1."""
-    return f"node-{index}"
 
 
 class Node:
@@ -34,6 +33,7 @@ class Node:
         programs: That it runs.
         namespaces: They run already.
         files: Whose settings are written.
+        layers: What containerd keeps file systems with, as its settings say.
         logs: The directory of its logs.
     """
 
@@ -44,16 +44,19 @@ class Node:
         programs: NodePrograms,
         namespaces: Namespaces,
         files: NodeFiles,
+        layers: str,
         logs: Path,
     ) -> None:
         self.name = node_name(index)
         self.address = address
         self.namespaces = namespaces
+        self.pod_logs = files.pod_logs
         self._ctr: list[str | Path] = [
             programs.ctr,
             f"--address={files.runtime_socket}",
             "--namespace=k8s.io",
         ]
+        self._layers = layers
         self._socket = files.runtime_socket
         self._environment = {
             # containerd looks there for its shim.
@@ -85,13 +88,22 @@ class Node:
             lambda: accepts_connections(self._socket), awaited="accept connections", within=PATIENCE
         )
 
-    def load(self, archive: Path) -> None:
+    def load(self, archive: Path, *, names: Sequence[str] = ()) -> None:
         """Pods may use the images of an archive, as docker or OCI writes it, without pulling them.
+
+        Args:
+            archive: A file.
+            names: What to call the one image in it, tags included; none: as the archive says.
 
         Raises:
             ControlPlaneError: containerd doesn't take it.
         """
-        run_command([*self._ctr, "images", "import", "--local", archive])
+        passing = [f"--index-name={_PASSING}"] if names else []
+        run_command(
+            [*self._ctr, "images", "import", "--local", f"--snapshotter={self._layers}", *passing, archive]
+        )
+        for name in names:
+            run_command([*self._ctr, "images", "tag", "--force", _PASSING, name])
 
     def images(self) -> set[str]:
         """The names of all that pods may use."""

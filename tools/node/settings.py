@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from tools.node.machine import MachinePrograms
     from tools.node.network import Addresses
 
-__all__ = ["CLUSTER_DNS", "CLUSTER_DOMAIN", "NodeFiles", "write_settings"]
+__all__ = ["CLUSTER_DNS", "CLUSTER_DOMAIN", "NodeFiles", "node_name", "write_settings"]
 
 CLUSTER_DNS = "10.96.0.10"
 """Of the Service of the cluster's DNS, in the API server's range of Services."""
@@ -20,6 +20,11 @@ CLUSTER_DOMAIN = "cluster.local"
 
 _RUNTIME_SOCKET = Path("/run/containerd/containerd.sock")
 """The kubelet looks there for what it counts of containers, whatever its settings say."""
+
+
+def node_name(index: int) -> str:
+    """How Kubernetes calls the node of this number, counted from 1."""
+    return f"node-{index}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +52,11 @@ class NodeFiles:
     def runtime_socket(self) -> Path:
         """Where this machine reaches containerd, which its node finds at the usual place."""
         return self.places / _RUNTIME_SOCKET.relative_to("/")
+
+    @property
+    def pod_logs(self) -> Path:
+        """Where pods' output is, below `<namespace>_<pod>_<uid>/<container>`."""
+        return self.directory / "pod-logs"
 
     @property
     def containerd(self) -> Path:
@@ -84,7 +94,7 @@ def write_settings(
     (files.network / "10-pods.conflist").write_text(json.dumps(_cni(files, addresses.pods(index))))
     files.containerd.write_text(_containerd(files, programs, snapshotter, sandbox_image))
     files.kubelet.write_text(json.dumps(_kubelet(files, cgroup)))
-    files.proxy.write_text(json.dumps(_proxy(files, f"node-{index}")))
+    files.proxy.write_text(json.dumps(_proxy(files, node_name(index))))
 
 
 def _cni(files: NodeFiles, pods: str) -> dict[str, object]:
@@ -156,7 +166,7 @@ def _kubelet(files: NodeFiles, cgroup: str) -> dict[str, object]:
         },
         "authorization": {"mode": "Webhook"},
         "containerRuntimeEndpoint": f"unix://{_RUNTIME_SOCKET}",
-        "podLogsDir": str(files.directory / "pod-logs"),
+        "podLogsDir": str(files.pod_logs),
         "clusterDNS": [CLUSTER_DNS],
         "clusterDomain": CLUSTER_DOMAIN,
         # The machine's resolver may be on its loopback, which pods can't reach.
