@@ -181,8 +181,8 @@ def _namespaces(pid: int | str) -> list[str]:
     """Its namespaces, as the kernel names them."""
     try:
         return [str(link.readlink()) for link in Path(f"/proc/{pid}/ns").iterdir()]
-    except (FileNotFoundError, ProcessLookupError):
-        return []
+    except (FileNotFoundError, PermissionError, ProcessLookupError):
+        return []  # it has ended, or not even root may know: it is nobody's whom we started
 
 
 def _started(pid: int) -> int | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import dataclasses
 import json
+import math
 import os
 import re
 import signal
@@ -329,9 +330,13 @@ def _exec(cluster: NodeCluster, namespace: str, name: str, script: str) -> str:
     return _kubectl(cluster, namespace, "exec", name, "--", "sh", "-c", script)
 
 
+# With a time limit of its own, wget of Debian's static busybox ends with a segmentation fault.
 def _get(cluster: NodeCluster, namespace: str, name: str, url: str) -> str:
     return eventually(
-        lambda: _exec(cluster, namespace, name, f"wget -qO- -T {PROBE_SECONDS:g} {url} || true") or None,
+        lambda: (
+            _exec(cluster, namespace, name, f"timeout {math.ceil(PROBE_SECONDS)} wget -qO- {url} || true")
+            or None
+        ),
         awaited=f"an answer of {url} in the pod {name}",
     )
 
