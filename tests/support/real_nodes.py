@@ -123,38 +123,35 @@ class Traces:
     Attributes:
         record: of the cluster.
         processes: of the program that started it, by their numbers and the moments of their start.
-        namespaces: that these processes have and we don't.
     """
 
     record: Record
     processes: frozenset[tuple[int, int]]
-    namespaces: frozenset[str]
 
     @classmethod
-    def of(cls, address: str, parent: int) -> Traces:
-        """Look at the cluster that reaches this machine there, while it runs below the process `parent`."""
+    def of(cls, address: str, parent: int, *, apart_from: frozenset[tuple[int, int]] = frozenset()) -> Traces:
+        """Look at the cluster that reaches this machine there, while it runs below the process `parent`.
+
+        Args:
+            address: of this machine, for the cluster.
+            parent: has no other cluster but in the processes `apart_from`.
+            apart_from: processes that are not the cluster's.
+        """
         records = (Record(**json.loads(file.read_text())) for file in RECORDS.glob("*.json"))
         (record,) = (one for one in records if Addresses(one.number).machine == address)
-        processes = descendants(parent)
-        ours = set(_namespaces("self"))
-        return cls(
-            record, processes, frozenset(one for pid, _ in processes for one in _namespaces(pid)) - ours
-        )
+        return cls(record, descendants(parent) - apart_from)
 
     def left(self) -> Mapping[str, Sequence[object]]:
-        """What there is of it now, by kinds; an empty mapping where there is nothing."""
+        """What there is of it now, by kinds; an empty mapping where there is nothing.
+
+        Namespaces end with the processes in them, unless they are mounted somewhere.
+        """
         alive = [(pid, start) for pid, start in self.processes if _started(pid) == start]
         checks: Mapping[str, Sequence[object]] = {
             "processes": alive,
-            "namespaces": [
-                one
-                for path in Path("/proc").glob("[0-9]*")
-                for one in _namespaces(path.name)
-                if one in self.namespaces
-            ],
             "interfaces": _existing(Path("/sys/class/net", self.record.interface)),
             "routes": [line for line in _routes() if self.record.interface in line],
-            "mounts": [line for line in _mounts() if self.record.directory in line],
+            "mounts": [line for line in _mounts() if self.record.directory in line or " nsfs " in line],
             "cgroups": sorted(Path("/sys/fs/cgroup").rglob(f"keybearer-{self.record.name}-*")),
             "files": _existing(Path(self.record.directory)),
             "records": _existing(RECORDS / f"{self.record.name}.json"),
@@ -175,14 +172,6 @@ def descendants(parent: int) -> frozenset[tuple[int, int]]:
         found.add((pid, _started(pid)))
         waiting += children.get(pid, ())
     return frozenset((pid, start) for pid, start in found if start is not None)
-
-
-def _namespaces(pid: int | str) -> list[str]:
-    """Its namespaces, as the kernel names them."""
-    try:
-        return [str(link.readlink()) for link in Path(f"/proc/{pid}/ns").iterdir()]
-    except (FileNotFoundError, PermissionError, ProcessLookupError):
-        return []  # it has ended, or not even root may know: it is nobody's whom we started
 
 
 def _started(pid: int) -> int | None:
