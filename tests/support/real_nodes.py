@@ -144,14 +144,14 @@ class Traces:
     def left(self) -> Mapping[str, Sequence[object]]:
         """What there is of it now, by kinds; an empty mapping where there is nothing.
 
-        Namespaces end with the processes in them, unless they are mounted somewhere.
+        Namespaces end with the processes in them: nothing of a cluster mounts them here.
         """
         alive = [(pid, start) for pid, start in self.processes if _started(pid) == start]
         checks: Mapping[str, Sequence[object]] = {
             "processes": alive,
             "interfaces": _existing(Path("/sys/class/net", self.record.interface)),
             "routes": [line for line in _routes() if self.record.interface in line],
-            "mounts": [line for line in _mounts() if self.record.directory in line or " nsfs " in line],
+            "mounts": [line for line in _mounts() if self.record.directory in line],
             "cgroups": sorted(Path("/sys/fs/cgroup").rglob(f"keybearer-{self.record.name}-*")),
             "files": _existing(Path(self.record.directory)),
             "records": _existing(RECORDS / f"{self.record.name}.json"),
