@@ -1,7 +1,7 @@
 # Commands that stay stable; each sets up what it needs on a machine with Python >= 3.11 and make.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check docs reference bench bench-service soak explore test-deep test-system crds chart-crds chart-readme lock image clean
+.PHONY: help setup demo test check docs reference bench bench-service soak explore test-deep test-system crds chart-crds chart-readme version lock image release clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -65,6 +65,7 @@ check: $(READY) docs ## Lint, types, layers, CRDs and documentation in step, cha
 	$(BIN)/keybearer crds --output-dir crds --check
 	$(BIN)/keybearer crds --output-dir charts/keybearer/files/crds --check
 	$(PY) -m tools.chart.readme --check
+	$(PY) -m tools.release.version --check
 	$(PY) -m tools.chart lint
 
 docs: $(READY) ## Build the documentation site in build/docs; a broken link, or a page in no navigation, fails
@@ -103,6 +104,9 @@ chart-crds: crds ## Bring the chart's copy of the CRDs in step
 
 chart-readme: $(READY) ## Write the tables of values in the chart's README from its values.yaml
 	@$(PY) -m tools.chart.readme
+
+version: $(READY) ## Write the version of pyproject.toml wherever it is repeated: chart, Dockerfile, pages
+	@$(PY) -m tools.release.version
 
 lock: ## Choose versions anew; needs uv on the PATH. Locks hold hashes and no addresses
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header \
