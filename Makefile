@@ -124,8 +124,8 @@ CONTAINER_ENGINE ?= $(shell for tool in docker podman buildah; do \
 # Where there is no repository, as in an archive of a release, nobody knows the commit and its time.
 COMMIT = $(shell git rev-parse HEAD 2>/dev/null)
 COMMITTED = $(shell git log -1 --format=%ct 2>/dev/null)
-IMAGE_LABELS = $(if $(COMMIT),--label org.opencontainers.image.revision=$(COMMIT)$(shell \
-	test -z "$$(git status --porcelain)" || echo -dirty) --label org.opencontainers.image.created=$(shell \
+DIRTY = $(shell test -z "$$(git status --porcelain)" || echo -dirty)
+IMAGE_LABELS = $(if $(COMMIT),--label org.opencontainers.image.revision=$(COMMIT)$(DIRTY) --label org.opencontainers.image.created=$(shell \
 	date -u -d @$(COMMITTED) +%Y-%m-%dT%H:%M:%SZ 2>/dev/null || date -u -r $(COMMITTED) +%Y-%m-%dT%H:%M:%SZ))
 WRITE_BILL = python -c 'print(open("/usr/local/share/sbom/keybearer.cdx.json").read(), end="")'
 
@@ -141,6 +141,10 @@ image: ## Build the container image IMAGE with docker, podman or buildah, and wr
 			$(CONTAINER_ENGINE) rm $$from >/dev/null && exit $$status; };; \
 		*) $(CONTAINER_ENGINE) run --rm --network none --read-only --entrypoint "" $(IMAGE) $(WRITE_BILL) > $(IMAGE_BILL);; esac
 	@echo "built $(IMAGE); its bill of materials is $(IMAGE_BILL)"
+
+release: $(READY) ## Build all that is released into dist/, equal wherever it is built (RELEASE_BASE=debian or an image; docs/releasing.md)
+	@$(PY) -m tools.chart build
+	@$(EXEC_PY) -m tools.release
 
 clean: ## Remove what the commands above made here
 	rm -rf $(VENV) build .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis

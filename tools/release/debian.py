@@ -1,4 +1,4 @@
-"""A base of the image where no registry can be reached: the machine's own Debian, by debootstrap, and what is in it."""
+"""A base of the image where no registry can be reached: the machine's own Debian, by debootstrap."""
 
 from __future__ import annotations
 
@@ -186,7 +186,9 @@ def _source(mirror: str | None) -> _Source:
     architecture = _said("dpkg", "--print-architecture")
     if mirror is not None:
         if _MIRROR.fullmatch(mirror) is None:
-            raise ReleaseError(f"RELEASE_DEBIAN_MIRROR={mirror} is no http or https URL: correct it, or unset it")
+            raise ReleaseError(
+                f"RELEASE_DEBIAN_MIRROR={mirror} is no http or https URL: correct it, or unset it"
+            )
         return _Source(mirror, release, architecture, is_named=True)
     sites = _said(
         *("apt-get", "indextargets", "--format", "$(SITE)"),
@@ -199,7 +201,12 @@ def _source(mirror: str | None) -> _Source:
 
 def _said(*command: str) -> str:
     done = subprocess.run(
-        command, capture_output=True, text=True, env=user_environment(), timeout=_DEADLINE_SECONDS, check=False
+        command,
+        capture_output=True,
+        text=True,
+        env=user_environment(),
+        timeout=_DEADLINE_SECONDS,
+        check=False,
     )
     if done.returncode != 0:
         raise ReleaseError(f"{' '.join(command)}: status {done.returncode}: {done.stderr.strip()}")

@@ -50,7 +50,9 @@ def user_environment() -> dict[str, str]:
 
 def git_environment() -> dict[str, str]:
     """For git: the user's settings, which say whom to trust, but no variable that leads to another repository."""
-    return {name: value for name, value in _variables().items() if not name.startswith("GIT_")} | {"LC_ALL": "C"}
+    return {name: value for name, value in _variables().items() if not name.startswith("GIT_")} | {
+        "LC_ALL": "C"
+    }
 
 
 def build_environment(home: Path, seconds: int, extra: Mapping[str, str] | None = None) -> dict[str, str]:

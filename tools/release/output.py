@@ -42,7 +42,7 @@ def replaced(output: Path) -> Iterator[Path]:
     Raises:
         ReleaseError: something has come into the output meanwhile, which is not a release's.
     """
-    unfinished, former = (output.with_name(f"{output.name}.{word}") for word in ("unfinished", "former"))
+    unfinished, former = (output.with_name(f".{output.name}.{word}") for word in ("unfinished", "former"))
     if former.exists() and not output.exists():
         former.rename(output)  # a run was ended between its two renames
     for left in (unfinished, former):

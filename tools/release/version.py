@@ -1,6 +1,7 @@
-"""The version of everything is that of pyproject.toml: `python -m tools.release.version [--check]` writes or compares the rest.
+"""The version of everything is that of pyproject.toml.
 
 Files that can't read it there hold a copy: the chart, the Dockerfile, and the commands on the pages.
+`python -m tools.release.version` writes the copies, with --check it compares them.
 """
 
 from __future__ import annotations

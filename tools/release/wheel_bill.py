@@ -68,7 +68,9 @@ def bill_of_wheel(wheel: Path, locked: Mapping[str, str], seconds: int) -> str:
     for component in asked:
         bill.register_dependency(component)
     bill.register_dependency(root, asked)
-    bill.serial_number = uuid.uuid5(uuid.NAMESPACE_URL, f"{purl} {hashlib.sha256(wheel.read_bytes()).hexdigest()}")
+    bill.serial_number = uuid.uuid5(
+        uuid.NAMESPACE_URL, f"{purl} {hashlib.sha256(wheel.read_bytes()).hexdigest()}"
+    )
     return make_outputter(bill, OutputFormat.JSON, _VERSION).output_as_string(indent=2)
 
 

@@ -45,7 +45,9 @@ def test_each_copy_that_says_another_is_named_with_its_line(tmp_path: Path) -> N
 def test_writing_brings_all_copies_in_step_and_leaves_the_past(tmp_path: Path) -> None:
     write_copies(source(tmp_path, copied="1.2.20"))
     assert out_of_step(tmp_path) == []
-    assert (tmp_path / "README.md").read_text() == "pipx install keybearer-1.2.3-py3-none-any.whl\nkubernetes 1.30.0\n"
+    assert (
+        tmp_path / "README.md"
+    ).read_text() == "pipx install keybearer-1.2.3-py3-none-any.whl\nkubernetes 1.30.0\n"
     assert (tmp_path / "CHANGELOG.md").read_text() == "keybearer-0.0.1 is gone\n"
 
 
