@@ -27,6 +27,7 @@ pytest_plugins = [
         "support.remotes.vault",
         "support.sdks.published",
         "support.system_tools",
+        "support.releases",
     )
     if importlib.util.find_spec(name)
 ]

@@ -54,6 +54,7 @@ def _compile(root: Path, files: Sequence[str]) -> str:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
+        errors="replace",
         timeout=_DEADLINE_SECONDS,
         check=False,
     )
