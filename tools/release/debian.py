@@ -6,7 +6,6 @@ import hashlib
 import json
 import re
 import shutil
-import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
@@ -18,12 +17,11 @@ from tools.controlplane.environment import cache_root
 from tools.release.environment import build_environment, user_environment
 from tools.release.errors import ReleaseError
 from tools.release.progress import report
+from tools.release.running import run
 
 __all__ = ["DebianBase", "DebianPackage", "debian_base"]
 
 _PACKAGES = ("ca-certificates", "python3-venv")
-_DEADLINE_SECONDS = 900.0
-_FAILURE_LINES = 20
 # Releases of one day are built on one base; one that is older may lack what Debian has mended since.
 _FRESH_SECONDS = 24 * 3600.0
 _MIRROR = re.compile(r"https?://\S+")
@@ -112,39 +110,26 @@ def _is_fresh(described: Path, *, always: bool) -> bool:
 
 def _make(debootstrap: str, source: _Source, scratch: Path) -> None:
     """`base.tar` and `base.json` are in the scratch directory."""
-    root, log = scratch / "root", scratch / "log"
+    root = scratch / "root"
     environment = build_environment(scratch, 0)
-    with log.open("wb") as output:
-        # In mounts of its own: what it mounts for the packages' scripts is gone even where it is killed.
-        done = subprocess.run(
-            [
-                *("unshare", "--mount", debootstrap, "--variant=minbase", "--force-check-gpg"),
-                f"--arch={source.architecture}",
-                f"--include={','.join(_PACKAGES)}",
-                *(source.release, str(root), source.mirror),
-            ],
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            timeout=_DEADLINE_SECONDS,
-            umask=0o022,
-            check=False,
-        )
-    if done.returncode != 0:
-        tail = "\n".join(log.read_text(errors="replace").splitlines()[-_FAILURE_LINES:])
-        raise ReleaseError(f"debootstrap ended with status {done.returncode}:\n{tail}")
+    # In mounts of its own: what it mounts for the packages' scripts is gone even where it is killed.
+    run(
+        [
+            *("unshare", "--mount", debootstrap, "--variant=minbase", "--force-check-gpg"),
+            f"--arch={source.architecture}",
+            f"--include={','.join(_PACKAGES)}",
+            *(source.release, str(root), source.mirror),
+        ],
+        environment,
+        scratch,
+    )
     (scratch / "base.json").write_text(json.dumps(_described(root, source), indent=1))
     # What apt fetched, and the sources that name the mirror.
     for left in ("var/cache/apt", "var/lib/apt/lists", "var/log", "etc/apt/sources.list"):
         path = root / left
         shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
-    subprocess.run(
-        ["tar", "--numeric-owner", "--create", f"--file={scratch / 'base.tar'}", f"--directory={root}", "."],
-        env=environment,
-        timeout=_DEADLINE_SECONDS,
-        check=True,
-    )
+    archive = f"--file={scratch / 'base.tar'}"
+    run(["tar", "--numeric-owner", "--create", archive, f"--directory={root}", "."], environment, scratch)
 
 
 def _described(root: Path, source: _Source) -> dict[str, object]:
@@ -200,14 +185,4 @@ def _source(mirror: str | None) -> _Source:
 
 
 def _said(*command: str) -> str:
-    done = subprocess.run(
-        command,
-        capture_output=True,
-        text=True,
-        env=user_environment(),
-        timeout=_DEADLINE_SECONDS,
-        check=False,
-    )
-    if done.returncode != 0:
-        raise ReleaseError(f"{' '.join(command)}: status {done.returncode}: {done.stderr.strip()}")
-    return done.stdout.strip()
+    return run(command, user_environment(), Path("/")).strip()

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 import sys
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from tools.release.archives import dated, gzipped, members_of, tar_of
 from tools.release.environment import build_environment
-from tools.release.errors import ReleaseError
+from tools.release.running import run
 from tools.release.source import Commit
 
 __all__ = ["build_distributions"]
 
-_DEADLINE_SECONDS = 600.0
-_FAILURE_LINES = 30
 _BUILD_SDIST = "import sys, setuptools.build_meta as backend; backend.build_sdist(sys.argv[1])"
 
 
@@ -39,14 +35,14 @@ def build_distributions(source: Path, commit: Commit, scratch: Path, into: Path)
     environment = build_environment(home, commit.seconds)
     # Without the directory and the user's packages on the module search path: only what the lock installed is there.
     python = [sys.executable, "-P", "-s"]
-    _run([*python, "-c", _BUILD_SDIST, str(made)], environment, copy)
+    run([*python, "-c", _BUILD_SDIST, str(made)], environment, copy)
     (written,) = made.glob("*.tar.gz")
     sdist = into / written.name
     # setuptools has the user's name, the umask and the present time in it.
     sdist.write_bytes(gzipped(tar_of(members_of(written), commit.seconds), commit.seconds))
     unpacked = _unpacked(sdist, scratch / "unpacked", commit)
     options = ("--quiet", "--isolated", "--no-index", "--no-deps", "--no-build-isolation", "--no-cache-dir")
-    _run([*python, "-m", "pip", "wheel", *options, f"--wheel-dir={into}", str(unpacked)], environment, home)
+    run([*python, "-m", "pip", "wheel", *options, f"--wheel-dir={into}", str(unpacked)], environment, home)
     (wheel,) = into.glob("*.whl")
     return wheel, sdist
 
@@ -61,21 +57,3 @@ def _unpacked(sdist: Path, into: Path, commit: Commit) -> Path:
     dated(into, commit.seconds)
     (directory,) = into.iterdir()
     return directory
-
-
-def _run(command: Sequence[str], environment: Mapping[str, str], directory: Path) -> None:
-    done = subprocess.run(
-        command,
-        env=environment,
-        cwd=directory,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=_DEADLINE_SECONDS,
-        umask=0o022,
-        check=False,
-    )
-    if done.returncode != 0:
-        tail = "\n".join(done.stdout.splitlines()[-_FAILURE_LINES:])
-        raise ReleaseError(f"building the Python distributions: status {done.returncode}:\n{tail}")

@@ -5,13 +5,12 @@ from __future__ import annotations
 import ast
 import configparser
 import json
-import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from tools.release.environment import build_environment, user_environment
-from tools.release.errors import ReleaseError
+from tools.release.running import run
 from tools.release.source import Commit
 
 __all__ = ["Engine"]
@@ -19,7 +18,6 @@ __all__ = ["Engine"]
 _NAME = "localhost/keybearer:released"
 _DEADLINE_SECONDS = 900.0
 _PULL_SECONDS = 300.0
-_FAILURE_LINES = 40
 _CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
 # What leads pip to its packages. The rest of its settings speaks of this machine's files.
 _OF_PIP = frozenset({"extra-index-url", "index-url", "proxy", "retries", "timeout", "trusted-host"})
@@ -98,7 +96,7 @@ class Engine:
             "--identity-label=false",
             "--format=oci",
             "--layers=false",
-            "--pull-never",
+            "--pull=never",
             f"--signature-policy={self._policy}",
             *self._secrets(),
         ]
@@ -143,7 +141,7 @@ class Engine:
 
     def _secrets(self) -> list[str]:
         """How pip finds its packages on this machine, as secrets of the build."""
-        own = _settings_of_pip()
+        own = _settings_of_pip(self._directory)
         settings = self._directory / "pip.conf"
         settings.touch(mode=0o600)
         written = configparser.RawConfigParser()
@@ -157,40 +155,14 @@ class Engine:
         return found
 
     def _run(self, command: Sequence[str], *, within: float = _DEADLINE_SECONDS) -> str:
-        try:
-            done = subprocess.run(
-                command,
-                env=self._environment,
-                cwd=self._directory,
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                text=True,
-                timeout=within,
-                umask=0o022,
-                check=False,
-            )
-        except subprocess.TimeoutExpired as error:
-            raise ReleaseError(f"{' '.join(command[:3])}: not done within {within:g} s") from error
-        if done.returncode != 0:
-            tail = "\n".join((done.stdout + done.stderr).splitlines()[-_FAILURE_LINES:])
-            raise ReleaseError(f"{' '.join(command[:3])}: status {done.returncode}:\n{tail}")
-        return done.stdout
+        return run(command, self._environment, self._directory, within=within)
 
 
-def _settings_of_pip() -> dict[str, str]:
+def _settings_of_pip(directory: Path) -> dict[str, str]:
     """The machine's own, by the names of pip's options."""
-    done = subprocess.run(
-        [sys.executable, "-m", "pip", "config", "list"],
-        capture_output=True,
-        text=True,
-        env=user_environment(),
-        timeout=_DEADLINE_SECONDS,
-        check=False,
-    )
-    if done.returncode != 0:
-        raise ReleaseError(f"pip config list: status {done.returncode}: {done.stderr.strip()}")
+    said = run([sys.executable, "-m", "pip", "config", "list"], user_environment(), directory)
     found: dict[str, str] = {}
-    for line in done.stdout.splitlines():
+    for line in said.splitlines():
         name, _, value = line.partition("=")
         found[name.rpartition(".")[2]] = str(ast.literal_eval(value))
     return found
