@@ -89,9 +89,9 @@ def _described(base: DebianBase) -> Base:
     parts = tuple(
         Dependency(
             f"{one.name} {one.version}",
-            f"pkg:deb/debian/{one.name}@{one.version.replace(':', '%3A')}?arch={one.architecture}",
+            f"pkg:deb/{base.distribution}/{one.name}@{one.version.replace(':', '%3A')}?arch={one.architecture}",
             {"sha256": one.sha256},
         )
         for one in base.packages
     )
-    return Base("debian", f"{base.release}, indexes of {base.dated}", parts)
+    return Base("debian", f"{base.distribution} {base.release}, indexes of {base.dated}", parts)

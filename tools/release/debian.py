@@ -50,12 +50,14 @@ class DebianBase:
 
     Attributes:
         archive: a tar archive of its root file system.
+        distribution: in the words of os-release(5), such as debian.
         release: Debian's word for it, such as bookworm.
         dated: when Debian signed the indexes that its packages are from, in Debian's words.
         packages: all that are installed in it, by name.
     """
 
     archive: Path
+    distribution: str
     release: str
     dated: str
     packages: tuple[DebianPackage, ...]
@@ -64,6 +66,7 @@ class DebianBase:
 @dataclass(frozen=True, slots=True)
 class _Source:
     mirror: str
+    distribution: str
     release: str
     architecture: str
     is_named: bool
@@ -71,7 +74,16 @@ class _Source:
     @property
     def key(self) -> str:
         """Other packages, or another release, make another archive; another mirror only if somebody names it."""
-        parts = repr((2, self.release, self.architecture, _PACKAGES, self.mirror if self.is_named else ""))
+        parts = repr(
+            (
+                2,
+                self.distribution,
+                self.release,
+                self.architecture,
+                _PACKAGES,
+                self.mirror if self.is_named else "",
+            )
+        )
         return f"{self.release}-{hashlib.sha256(parts.encode()).hexdigest()[:12]}"
 
 
@@ -90,7 +102,7 @@ def debian_base(debootstrap: str, mirror: str | None = None) -> DebianBase:
     archive, described = folder / "base.tar", folder / "base.json"
     with exclusive(folder):
         if not _is_fresh(described, always=source.is_named):
-            report(f"making a base of Debian {source.release} in {folder}")
+            report(f"making a base of {source.distribution} {source.release} in {folder}")
             with tempfile.TemporaryDirectory(dir=folder) as scratch:
                 _make(debootstrap, source, Path(scratch))
                 described.unlink(missing_ok=True)  # it is what says that the archive is whole
@@ -98,7 +110,7 @@ def debian_base(debootstrap: str, mirror: str | None = None) -> DebianBase:
                     Path(scratch, made.name).rename(made)
         said = json.loads(described.read_text())
     packages = tuple(DebianPackage(**one) for one in said["packages"])
-    return DebianBase(archive, said["release"], said["dated"], packages)
+    return DebianBase(archive, said["distribution"], said["release"], said["dated"], packages)
 
 
 def _is_fresh(described: Path, *, always: bool) -> bool:
@@ -152,10 +164,15 @@ def _described(root: Path, source: _Source) -> dict[str, object]:
     for one in _paragraphs(root / "var/lib/dpkg/status"):
         digest = indexed.get((one["Package"], one["Version"]))
         if digest is None:
-            raise ReleaseError(f"no index of Debian {source.release} has {one['Package']} {one['Version']}")
+            raise ReleaseError(f"no index of {source.release} has {one['Package']} {one['Version']}")
         packages.append(DebianPackage(one["Package"], one["Version"], one["Architecture"], digest))
     packages.sort(key=lambda one: (one.name, one.architecture))
-    return {"release": source.release, "dated": dates[0], "packages": [asdict(one) for one in packages]}
+    return {
+        "distribution": source.distribution,
+        "release": source.release,
+        "dated": dates[0],
+        "packages": [asdict(one) for one in packages],
+    }
 
 
 def _paragraphs(file: Path) -> Iterator[dict[str, str]]:
@@ -167,21 +184,23 @@ def _paragraphs(file: Path) -> Iterator[dict[str, str]]:
 
 
 def _source(mirror: str | None) -> _Source:
-    release = _said("sh", "-c", '. /etc/os-release && echo "$VERSION_CODENAME"')
+    distribution, release = _said("sh", "-c", '. /etc/os-release && echo "$ID" "$VERSION_CODENAME"').split(
+        " "
+    )
     architecture = _said("dpkg", "--print-architecture")
     if mirror is not None:
         if _MIRROR.fullmatch(mirror) is None:
             raise ReleaseError(
                 f"RELEASE_DEBIAN_MIRROR={mirror} is no http or https URL: correct it, or unset it"
             )
-        return _Source(mirror, release, architecture, is_named=True)
+        return _Source(mirror, distribution, release, architecture, is_named=True)
     sites = _said(
         *("apt-get", "indextargets", "--format", "$(SITE)"),
         *("Created-By: Packages", f"Release: {release}", "Component: main"),
     )
     if not sites:
         raise ReleaseError(f"apt has no source of {release} main: see /etc/apt/sources.list")
-    return _Source(sites.splitlines()[0], release, architecture, is_named=False)
+    return _Source(sites.splitlines()[0], distribution, release, architecture, is_named=False)
 
 
 def _said(*command: str) -> str:

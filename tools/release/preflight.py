@@ -108,7 +108,7 @@ def _of_space(machine: Machine, output: Path, scratch: Path) -> list[str]:
         f"{machine.free_bytes(place) / 2**30:.1f} GiB free in {place}, {needed} are needed: make room{hint}"
         for place, needed, hint in (
             (scratch, _SCRATCH_GIB, ", or name another directory with TMPDIR"),
-            (output.parent, _OUTPUT_GIB, ""),
+            (next(parent for parent in output.parents if parent.exists()), _OUTPUT_GIB, ""),
         )
         if machine.free_bytes(place) < needed * 2**30
     ]

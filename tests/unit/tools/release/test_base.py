@@ -15,6 +15,7 @@ from tools.release.errors import ReleaseError
 DIGEST = f"sha256:{'a' * 64}"
 MADE = DebianBase(
     Path("base.tar"),
+    "debian",
     "bookworm",
     "Sat, 17 May 2025 09:23:09 UTC",
     (DebianPackage("libc6", "1:2.36-9", "amd64", "b" * 64),),
@@ -83,7 +84,7 @@ def test_where_no_registry_is_reached_it_is_debian_and_that_is_told(
     on, base = prepare_base(registry, source, Settings())
     assert on.startswith("localhost/")
     assert registry.imported == [MADE.archive]
-    assert (base.kind, base.name) == ("debian", "bookworm, indexes of Sat, 17 May 2025 09:23:09 UTC")
+    assert (base.kind, base.name) == ("debian", "debian bookworm, indexes of Sat, 17 May 2025 09:23:09 UTC")
     (dependency,) = base.parts
     assert dependency.as_json() == {
         "name": "libc6 1:2.36-9",

@@ -9,7 +9,7 @@ from tools.release.source import Commit
 
 COMMIT = Commit("c" * 40, 1_700_000_000)
 PYTHON = Dependency("python3 3.11.2-1", "pkg:deb/debian/python3@3.11.2-1?arch=amd64", {"sha256": "d" * 64})
-BASE = Base("debian", "bookworm, indexes of Sat, 17 May 2025 09:23:09 UTC", (PYTHON,))
+BASE = Base("debian", "debian bookworm, indexes of Sat, 17 May 2025 09:23:09 UTC", (PYTHON,))
 SUBJECTS = {"b.whl": "2" * 64, "a.tgz": "1" * 64}
 
 
