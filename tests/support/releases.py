@@ -34,6 +34,20 @@ _SOMEBODY = {
 }
 
 
+_PLAIN, _PRIVATE = 0o022, 0o077
+_SETTINGS_OF_GIT = {"tar.umask": "0077", "log.showSignature": "true", "status.showUntrackedFiles": "no"}
+_HABITS = {
+    "BUILDAH_FORMAT": "docker",
+    "GZIP": "-1",
+    "LANG": "tr_TR.UTF-8",
+    "LC_ALL": "C",
+    "PYTHONHASHSEED": "42",
+    "SOURCE_DATE_EPOCH": "1",
+    "TAR_OPTIONS": "--owner=somebody:1000 --mode=0600",
+    "TZ": "Pacific/Chatham",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Release:
     """What was built.
@@ -85,32 +99,21 @@ def released(system_tool: SystemTool, base_of_images: Path) -> Iterator[Release]
     system_tool("buildah")
     assert base_of_images.exists()
     with _Folder() as folder:
-        yield _release(folder / "here", {})
+        clone = folder / "here"
+        _clone(ROOT, clone, _PLAIN)
+        _commit_changes(clone)
+        yield _build(clone, {}, _PLAIN)
 
 
 @pytest.fixture(scope="session")
 def released_elsewhere(released: Release) -> Iterator[Release]:
     """Yield one of the same commit: another path, later, of somebody with other habits."""
-    assert released.dist.exists()
     with _Folder() as folder:
-        there = folder / "another" / "place with a space"
-        settings = {"tar.umask": "0077", "log.showSignature": "true", "status.showUntrackedFiles": "no"}
-        yield _release(
-            there,
-            {
-                "BUILDAH_FORMAT": "docker",
-                "GZIP": "-1",
-                "LANG": "tr_TR.UTF-8",
-                "LC_ALL": "C",
-                "PIP_NO_COMPILE": "0",
-                "PYTHONHASHSEED": "42",
-                "SOURCE_DATE_EPOCH": "1",
-                "TAR_OPTIONS": "--owner=somebody:1000 --mode=0600",
-                "TZ": "Pacific/Chatham",
-            },
-            umask=0o077,
-            settings=settings,
-        )
+        clone = folder / "another" / "place with a space"
+        _clone(released.dist.parent, clone, _PRIVATE)
+        for name, value in _SETTINGS_OF_GIT.items():
+            _git(clone, "config", name, value)
+        yield _build(clone, _HABITS, _PRIVATE)
 
 
 class _Folder:
@@ -126,13 +129,8 @@ class _Folder:
         self._scratch.close()
 
 
-def _release(
-    clone: Path, variables: Mapping[str, str], umask: int = 0o022, settings: Mapping[str, str] | None = None
-) -> Release:
-    """Build one in a new clone at that path."""
-    _clone(clone, umask)
-    for name, value in (settings or {}).items():
-        _git(clone, "config", name, value)
+def _build(clone: Path, variables: Mapping[str, str], umask: int) -> Release:
+    """Build one in that clone."""
     # The environment of these tests is that of the clone: nothing is installed a second time.
     environment = Path(sys.executable).parents[1]
     done = subprocess.run(
@@ -143,7 +141,7 @@ def _release(
         ],
         cwd=clone,
         env={
-            **os.environ,  # noqa: TID251 - what leads to mirrors and proxies is the machine's own
+            **_machine(),
             "RELEASE_BASE": DEBIAN,
             "XDG_CACHE_HOME": str(cache_root().parent),
             **variables,
@@ -161,13 +159,22 @@ def _release(
     return Release(clone / "dist", head(clone), version_of(clone))
 
 
-def _clone(clone: Path, umask: int) -> None:
-    """Clone the checkout; what isn't committed yet is, in the clone only."""
+def _machine() -> dict[str, str]:
+    """Return the machine's own variables, which lead to mirrors and proxies, but none of a make that runs us."""
+    variables = dict(os.environ)  # noqa: TID251 - another program's
+    return {name: value for name, value in variables.items() if not name.startswith(("MAKE", "MFLAGS"))}
+
+
+def _clone(source: Path, clone: Path, umask: int) -> None:
+    """Clone what is committed in a repository."""
     clone.parent.mkdir(parents=True, exist_ok=True)
-    _git(ROOT, "clone", "--quiet", "--no-hardlinks", "--depth=1", ROOT.as_uri(), str(clone), umask=umask)
+    _git(source, "clone", "--quiet", "--depth=1", source.as_uri(), str(clone), umask=umask)
+
+
+def _commit_changes(clone: Path) -> None:
+    """Commit in the clone what is not committed in the checkout."""
     listed = _git(ROOT, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
-    names = {name for name in listed.split("\0") if name}
-    for name in names:
+    for name in filter(None, listed.split("\0")):
         source, target = ROOT / name, clone / name
         if os.path.lexists(source):
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -176,17 +183,14 @@ def _clone(clone: Path, umask: int) -> None:
             target.unlink(missing_ok=True)
     _git(clone, "add", "--all")
     if _git(clone, "status", "--porcelain"):
-        # Both clones get the same commit.
-        when = f"@{head(ROOT).seconds + 1} +0000"
-        dates = {"GIT_AUTHOR_DATE": when, "GIT_COMMITTER_DATE": when}
-        _git(clone, "commit", "--quiet", "--no-verify", "--no-gpg-sign", "--message=changes", **dates)
+        _git(clone, "commit", "--quiet", "--no-verify", "--no-gpg-sign", "--message=changes")
 
 
-def _git(root: Path, *arguments: str, umask: int = -1, **variables: str) -> str:
+def _git(root: Path, *arguments: str, umask: int = -1) -> str:
     done = subprocess.run(
         ["git", *arguments],
         cwd=root,
-        env={**os.environ, **_SOMEBODY, **variables},  # noqa: TID251 - the user's git, for the user's checkout
+        env={**os.environ, **_SOMEBODY},  # noqa: TID251 - the user's git, for the user's checkout
         umask=umask,
         capture_output=True,
         text=True,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -52,7 +53,7 @@ def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         return MADE
 
     monkeypatch.setattr(module, "debian_base", made)
-    monkeypatch.setattr(module.shutil, "which", lambda name: f"/usr/sbin/{name}")
+    monkeypatch.setattr(shutil, "which", lambda name: f"/usr/sbin/{name}")
     return tmp_path
 
 
