@@ -146,5 +146,5 @@ release: $(READY) ## Build all that is released into dist/, equal wherever it is
 	@$(PY) -m tools.chart build
 	@$(EXEC_PY) -m tools.release
 
-clean: ## Remove what the commands above made here
+clean: ## Remove what the commands above made here, except dist/
 	rm -rf $(VENV) build .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis

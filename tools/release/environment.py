@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 __all__ = ["Settings", "build_environment", "git_environment", "read_settings", "user_environment"]
@@ -22,19 +23,17 @@ _TO_THE_NETWORK = frozenset(
 )
 
 
+@dataclass(frozen=True, slots=True)
 class Settings:
-    """What may be said of a release.
+    """What may be chosen for a release.
 
     Attributes:
         base: what the image is built on: `debian`, or a reference of an image. None where nobody said.
         mirror: of Debian, from which the base is made. None for the one that apt uses.
     """
 
-    __slots__ = ("base", "mirror")
-
-    def __init__(self, base: str | None = None, mirror: str | None = None) -> None:
-        self.base = base
-        self.mirror = mirror
+    base: str | None = None
+    mirror: str | None = None
 
 
 def read_settings() -> Settings:
