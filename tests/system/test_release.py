@@ -126,7 +126,7 @@ def test_the_wheel_is_installed_and_runs(released: Release, tmp_path: Path) -> N
         check=True,
     )
     # Its requirements are those that are installed here; what is installed there comes before.
-    purelib = Path(sysconfig.get_path("purelib", vars={"base": str(tmp_path / "environment")}))
+    purelib = Path(sysconfig.get_path("purelib", "venv", {"base": str(tmp_path / "environment")}))
     (purelib / "requirements.pth").write_text(f"{sysconfig.get_path('purelib')}\n")
     for command in ("keybearer", "kubectl-keybearer"):
         done = subprocess.run(
