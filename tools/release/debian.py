@@ -123,7 +123,7 @@ def _is_fresh(described: Path, *, always: bool) -> bool:
 def _make(debootstrap: str, source: _Source, scratch: Path) -> None:
     """`base.tar` and `base.json` are in the scratch directory."""
     root = scratch / "root"
-    environment = build_environment(scratch, 0)
+    environment = build_environment(scratch, None)
     # In mounts of its own: what it mounts for the packages' scripts is gone even where it is killed.
     run(
         [

@@ -48,7 +48,7 @@ class Engine:
         self._policy = policy
         self._environment = build_environment(
             directory,
-            commit.seconds,
+            None,  # buildah 1.41 and newer refuse to be told twice
             {
                 "BUILDAH_ISOLATION": "chroot",
                 "CONTAINERS_CONF": str(containers),

@@ -54,12 +54,14 @@ def git_environment() -> dict[str, str]:
     }
 
 
-def build_environment(home: Path, seconds: int, extra: Mapping[str, str] | None = None) -> dict[str, str]:
+def build_environment(
+    home: Path, seconds: int | None, extra: Mapping[str, str] | None = None
+) -> dict[str, str]:
     """For everything that writes bytes of a release.
 
     Args:
         home: a directory of this build, in which nobody has settings.
-        seconds: what is written is dated so.
+        seconds: what is written is dated so; None for a program that is told by its arguments.
         extra: for one program.
     """
     variables = _variables()
@@ -69,7 +71,7 @@ def build_environment(home: Path, seconds: int, extra: Mapping[str, str] | None 
         "LC_ALL": "C.UTF-8",
         "PATH": variables.get("PATH", os.defpath),
         "PYTHONHASHSEED": "0",
-        "SOURCE_DATE_EPOCH": str(seconds),
+        **({} if seconds is None else {"SOURCE_DATE_EPOCH": str(seconds)}),
         "TZ": "UTC",
         **(extra or {}),
     }

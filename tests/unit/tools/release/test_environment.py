@@ -46,6 +46,10 @@ def test_what_a_user_has_set_stays_outside() -> None:
     )
 
 
+def test_a_program_that_is_told_the_date_by_its_arguments_gets_no_variable_for_it() -> None:
+    assert "SOURCE_DATE_EPOCH" not in build_environment(Path("/scratch"), None)
+
+
 def test_git_keeps_the_users_settings_but_not_another_repository() -> None:
     given = git_environment()
     assert given["HOME"] == "/home/somebody"
