@@ -1,6 +1,6 @@
 # Keybearer: operator, embedded service and command line in one image, without a shell or a package manager in it.
 #
-#   make image IMAGE=registry.example.com/keybearer:0.1.0
+#   make image IMAGE=registry.example.com/keybearer:0.2.0
 #
 # The base is only built on, and Python and its libraries are taken from it. For a build that can be repeated, name it
 # by digest:
@@ -39,7 +39,7 @@ RUN /opt/build/bin/pip wheel --no-build-isolation --no-deps --wheel-dir /wheels 
         --root /image --date "${SOURCE_DATE_EPOCH}"
 
 FROM scratch
-ARG VERSION=0.1.0
+ARG VERSION=0.2.0
 LABEL org.opencontainers.image.title="keybearer" \
       org.opencontainers.image.description="Brings secrets and certificates into Kubernetes." \
       org.opencontainers.image.licenses="Apache-2.0" \

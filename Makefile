@@ -1,7 +1,7 @@
 # Commands that stay stable; each sets up what it needs on a machine with Python >= 3.11 and make.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check docs reference bench bench-service soak explore test-deep test-system crds chart-crds chart-readme lock image clean
+.PHONY: help setup demo test check docs reference bench bench-service soak explore test-deep test-system crds chart-crds chart-readme version lock image release clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -66,6 +66,7 @@ check: $(READY) docs ## Lint, types, layers, CRDs and documentation in step, cha
 	$(BIN)/keybearer crds --output-dir crds --check
 	$(BIN)/keybearer crds --output-dir charts/keybearer/files/crds --check
 	$(PY) -m tools.chart.readme --check
+	$(PY) -m tools.release.version --check
 	$(PY) -m tools.chart lint
 
 docs: $(READY) ## Build the documentation site in build/docs; a broken link, or a page in no navigation, fails
@@ -105,6 +106,9 @@ chart-crds: crds ## Bring the chart's copy of the CRDs in step
 chart-readme: $(READY) ## Write the tables of values in the chart's README from its values.yaml
 	@$(PY) -m tools.chart.readme
 
+version: $(READY) ## Write the version of pyproject.toml wherever it is repeated: chart, Dockerfile, pages
+	@$(PY) -m tools.release.version
+
 lock: ## Choose versions anew; needs uv on the PATH. Locks hold hashes and no addresses
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header \
 		--upgrade --extra postgres --extra otel pyproject.toml -o requirements/runtime.txt
@@ -121,8 +125,8 @@ CONTAINER_ENGINE ?= $(shell for tool in docker podman buildah; do \
 # Where there is no repository, as in an archive of a release, nobody knows the commit and its time.
 COMMIT = $(shell git rev-parse HEAD 2>/dev/null)
 COMMITTED = $(shell git log -1 --format=%ct 2>/dev/null)
-IMAGE_LABELS = $(if $(COMMIT),--label org.opencontainers.image.revision=$(COMMIT)$(shell \
-	test -z "$$(git status --porcelain)" || echo -dirty) --label org.opencontainers.image.created=$(shell \
+DIRTY = $(shell test -z "$$(git status --porcelain)" || echo -dirty)
+IMAGE_LABELS = $(if $(COMMIT),--label org.opencontainers.image.revision=$(COMMIT)$(DIRTY) --label org.opencontainers.image.created=$(shell \
 	date -u -d @$(COMMITTED) +%Y-%m-%dT%H:%M:%SZ 2>/dev/null || date -u -r $(COMMITTED) +%Y-%m-%dT%H:%M:%SZ))
 WRITE_BILL = python -c 'print(open("/usr/local/share/sbom/keybearer.cdx.json").read(), end="")'
 
@@ -139,5 +143,9 @@ image: ## Build the container image IMAGE with docker, podman or buildah, and wr
 		*) $(CONTAINER_ENGINE) run --rm --network none --read-only --entrypoint "" $(IMAGE) $(WRITE_BILL) > $(IMAGE_BILL);; esac
 	@echo "built $(IMAGE); its bill of materials is $(IMAGE_BILL)"
 
-clean: ## Remove what the commands above made here
+release: $(READY) ## Build all that is released into dist/, equal wherever it is built (RELEASE_BASE=debian or an image; docs/releasing.md)
+	@$(PY) -m tools.chart build
+	@$(EXEC_PY) -m tools.release
+
+clean: ## Remove what the commands above made here, except dist/
 	rm -rf $(VENV) build .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis

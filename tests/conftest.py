@@ -28,6 +28,7 @@ pytest_plugins = [
         "support.sdks.published",
         "support.system_tools",
         "support.real_nodes",
+        "support.releases",
     )
     if importlib.util.find_spec(name)
 ]

@@ -94,6 +94,7 @@ _ROWS: Mapping[str, Mapping[str, Json]] = {
             "namespaces": ["team-a", "keybearer-system"],
             "clusterId": "edge",
             "allowServiceAccountTokens": True,
+            "refreshMounts": {"enabled": True},
             "signers": {"certManager": {"enabled": True}},
             "sharedIdentity": {"existingSecret": "shared"},
             "sharedGrants": [

@@ -57,6 +57,7 @@ _GRANT: Mapping[str, Json] = {
 _VALUES: Mapping[str, Json] = {
     "operator": {
         **SIGNERS_ENABLED,
+        "refreshMounts": {"enabled": True},
         "sharedIdentity": {"existingSecret": "shared"},
         "sharedGrants": [{**_GRANT, "projectSlug": "shared-project"}],
     }

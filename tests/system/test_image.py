@@ -11,6 +11,7 @@ import stat
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 
 import httpx
@@ -20,21 +21,20 @@ from cyclonedx.schema import SchemaVersion
 from cyclonedx.validation.json import JsonStrictValidator
 
 from keybearer.client import Keybearer, UniversalAuth
-from support.built_image import BuiltImage, built_image
+from support.built_image import BuiltImage, unpacked_image
 from support.canary import Canary
-from support.image_base import base_archive
 from support.image_pods import arguments_of, mount_secrets, secret_of
+from support.releases import RELEASE_SECONDS, Release
 from support.secretsync_objects import decoded, namespace, secret_sync
-from support.system_tools import SystemTool, not_run
 from tools.chart.rendering import ROOT, Manifest, only, render
 from tools.controlplane.controlplane import ControlPlane
 from tools.controlplane.ports import free_port
 from tools.local.kube_api import KubeApi
 from tools.local.operator_cluster import install_operator
-from tools.local.waiting import PATIENCE, PATIENCE_SECONDS, PROBE_SECONDS, TEST_SECONDS, eventually
+from tools.local.waiting import PATIENCE, PATIENCE_SECONDS, PROBE_SECONDS, eventually
 
-# The first one waits for a base and for the build.
-pytestmark = [pytest.mark.system, pytest.mark.timeout(6 * TEST_SECONDS)]
+# The first one waits for a base and for the release.
+pytestmark = [pytest.mark.system, pytest.mark.timeout(RELEASE_SECONDS)]
 
 _SIZE_MAX_MIB = 230
 _BILL = "usr/local/share/sbom/keybearer.cdx.json"
@@ -64,18 +64,10 @@ print(json.dumps(found))
 
 
 @pytest.fixture(scope="module")
-def base(request: pytest.FixtureRequest, system_tool: SystemTool) -> Path:
-    """Return the archive that the image is built on."""
-    if subprocess.run([system_tool("unshare"), "--mount", "true"], check=False).returncode != 0:
-        not_run(request.config, "the image", "building it here takes root that may mount")
-    return base_archive(system_tool("debootstrap"))
-
-
-@pytest.fixture(scope="module")
-def image(system_tool: SystemTool, base: Path) -> Iterator[BuiltImage]:
-    """Yield the image, built once for all tests here."""
-    with built_image(system_tool("buildah"), base) as built:
-        yield built
+def image(released: Release) -> Iterator[BuiltImage]:
+    """Yield the image of the release that all tests of releases share."""
+    with unpacked_image(released.image, released.bill_of_image) as unpacked:
+        yield unpacked
 
 
 @pytest.fixture(scope="module")
@@ -297,22 +289,16 @@ def test_only_its_tmp_can_be_written(image: BuiltImage) -> None:
     }
 
 
-def test_it_says_what_it_is(image: BuiltImage) -> None:
-    commit = subprocess.run(
-        ["git", "rev-parse", "HEAD"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE_SECONDS,
-        check=True,
-    ).stdout.strip()
+def test_it_says_what_it_is(image: BuiltImage, released: Release) -> None:
     labels = image.config["Labels"]
     assert isinstance(labels, dict)
     said = {name.removeprefix("org.opencontainers.image."): text for name, text in labels.items()}
     assert (said["title"], said["licenses"]) == ("keybearer", "Apache-2.0")
-    assert said["version"] == image.run("--version").strip()
-    assert said["revision"].removesuffix("-dirty") == commit
-    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", said["created"])
+    assert said["version"] == released.version == image.run("--version").strip()
+    assert said["revision"] == released.commit.name
+    assert said["created"] == datetime.fromtimestamp(released.commit.seconds, UTC).strftime(
+        "%Y-%m-%dT%H:%M:%SZ"
+    )
     assert image.config["User"] == "65532:65532"
 
 
@@ -359,7 +345,7 @@ def test_its_files_are_roots_and_nobody_may_change_them(image: BuiltImage, files
 
 
 def test_no_secret_and_no_setting_of_the_build_is_in_it(
-    image: BuiltImage, files: list[Path], base: Path
+    image: BuiltImage, files: list[Path], base_of_images: Path
 ) -> None:
     keys = [path for path in files if path.is_file() and _PRIVATE_KEY.search(path.read_bytes())]
     assert keys == []
@@ -367,7 +353,7 @@ def test_no_secret_and_no_setting_of_the_build_is_in_it(
     # The authorities are those of the base, not those that the build was told to trust.
     bundle = "etc/ssl/certs/ca-certificates.crt"
     of_base = subprocess.run(
-        ["tar", "--extract", "--to-stdout", f"--file={base}", f"./{bundle}"],
+        ["tar", "--extract", "--to-stdout", f"--file={base_of_images}", f"./{bundle}"],
         capture_output=True,
         timeout=PATIENCE_SECONDS,
         check=True,

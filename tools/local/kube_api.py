@@ -25,6 +25,7 @@ from keybearer.kube.resources import (
     LEASES,
     NAMESPACES,
     POD_CERTIFICATE_REQUESTS,
+    PODS,
     SECRET_SYNCS,
     SECRETS,
     ObjectKey,
@@ -51,6 +52,7 @@ _RESOURCES = {
         LEASES,
         NAMESPACES,
         POD_CERTIFICATE_REQUESTS,
+        PODS,
         SECRETS,
         SECRET_SYNCS,
     )

@@ -29,6 +29,11 @@ EVENTS: Mapping[str, tuple[str, str, str]] = {
         "Warning",
         "A workload of `rolloutRestart` doesn't exist: correct it if that is a slip.",
     ),
+    "MountsNotRefreshed": (
+        "SecretSync, CertificateProfile",
+        "Warning",
+        "`refreshMounts` is set, and the operator has no right on pods; mounted files change at the kubelet's own pace.",
+    ),
     "RequestUnknown": (
         "SecretSync",
         "Warning",

@@ -9,6 +9,7 @@ from keybearer.controllers.finalizer import FINALIZER, TRUST_FINALIZER
 from keybearer.controllers.signers.decide import CLUSTER_MARK, REQUEST_MARK
 from keybearer.controllers.target.backup import BACKUP_MARK, TRIAL_MARK
 from keybearer.controllers.target.desired import MANAGED_LABEL, OWNER_LABEL
+from keybearer.controllers.target.mount_refresh import REFRESH_ANNOTATION
 from keybearer.controllers.target.restart import RESTART_ANNOTATION
 from tools.reference.markdown import NOTE, cell, code, table
 
@@ -46,6 +47,11 @@ MARKS: Mapping[str, tuple[str, str, str]] = {
         "Which attempt brought it; found again after a status was lost.",
     ),
     "keybearer.dev/spec": ("annotation", _CERTIFICATES, "Keyed fingerprint of what was asked for."),
+    REFRESH_ANNOTATION: (
+        "annotation",
+        "pods",
+        "When the operator had the kubelet look at the pod, so that its files show a changed target (`refreshMounts`).",
+    ),
     RESTART_ANNOTATION: (
         "annotation",
         _PODS,

@@ -118,6 +118,8 @@ class _Story(Story):
         yield from (
             f"{one.kind.value} {one.name} is restarted after a change." for one in target.rollout_restart
         )
+        if target.refresh_mounts:
+            yield "Running pods that mount it show a change at once."
         if self.target is None:
             yield "It doesn't exist yet."
         elif self.target.is_hidden:

@@ -48,6 +48,7 @@ from keybearer.controllers.settings import OperatorSettings
 from keybearer.controllers.signers.parts import Signers, SignersGiven, assemble_signers
 from keybearer.controllers.sources.reader import SourceReader
 from keybearer.controllers.target.apply import TargetWriter
+from keybearer.controllers.target.mount_refresh import MountRefresher
 from keybearer.controllers.target.recreation import Recreation
 from keybearer.controllers.target.restart import WorkloadRestarter
 from keybearer.controllers.target_resync import TargetResync
@@ -117,6 +118,7 @@ class Assembly:
     target_resync: TargetResync
     object_resync: ObjectResync
     recreation: Recreation
+    refresher: MountRefresher
     outage: ApiServerOutage
     signers: Signers
     workers: WorkerPool
@@ -139,6 +141,7 @@ class Assembly:
         background.start("close unused sessions", self.access.run(self._sessions_in_use))
         background.start("resync targets", self.target_resync.run())
         background.start("resync objects", self.object_resync.run())
+        background.start("refresh mounts", self.refresher.run())
         background.start("settle backups", self.recreation.run())
         self.signers.start(background)
         background.start("await the end of outages", self.outage.run())
@@ -202,6 +205,8 @@ def assemble(given: Circumstances) -> Assembly:
     budgets = EffectBudgets(clock, telemetry.effect_delayed)
     writer = TargetWriter(gateway, observed, given.fingerprinter, recreation, budgets)
     restarter = WorkloadRestarter(gateway, telemetry, budgets)
+    refresher = MountRefresher(clock, gateway, objects, budgets, telemetry)
+    writer.on_changed = refresher.changed
     cluster = ClusterIdentity(gateway, settings.cluster_id)
     followers = ConnectionFollowers(queue.add)
     gatherer = Gatherer(
@@ -313,6 +318,7 @@ def assemble(given: Circumstances) -> Assembly:
         target_resync=TargetResync(gateway, objects, observed, queue, intake, settings, given.rng),
         object_resync=ObjectResync(gateway, objects, intake, settings, given.rng),
         recreation=recreation,
+        refresher=refresher,
         outage=outage,
         signers=signers,
         workers=WorkerPool(

@@ -25,6 +25,7 @@ from keybearer.controllers.resource_fields import Instant
 __all__ = [
     "LEDGER_MAX",
     "PUSHES",
+    "REFRESHES",
     "REPAIRS",
     "RESTARTS",
     "EffectBudgets",
@@ -146,6 +147,8 @@ PUSHES = Limit("push", 60, _WINDOW, at_once=40, pause=_PAUSE, longest_pause=_LON
 """Of a sync to a destination: changes of its definition, and its runs, but for those that a person asks for."""
 RESTARTS = Limit("restart", 1, timedelta(minutes=1))
 """Of one workload."""
+REFRESHES = Limit("refresh", 300, _WINDOW)
+"""Of the pods that mount one target. Beyond that, the kubelet's own pace shows what changed."""
 _ISSUES = 6
 _ISSUES_PER_LIFETIME = 3
 

@@ -89,8 +89,13 @@ class OperatorMetrics:
         )
         self.delays = Counter(
             "keybearer_effects_delayed_total",
-            "Repairs, pushes, restarts and certificates that had to wait: the budget for them was used up.",
+            "Repairs, pushes, restarts, refreshes and certificates that had to wait: their budget was used up.",
             ["effect"],
+            registry=registry,
+        )
+        self.refreshes = Counter(
+            "keybearer_mounts_refreshed_total",
+            "Pods that were annotated so that their files show a changed target at once.",
             registry=registry,
         )
         self.orphans = Counter(
@@ -243,6 +248,18 @@ class Telemetry:
         """A workload that is to be restarted doesn't exist."""
         message = f"rolloutRestart names {kind} {name}, which doesn't exist; correct it if that is a mistake"
         self._tell(seen, "Warning", "WorkloadNotFound", message, action="Restart")
+
+    def mounts_refreshed(self) -> None:
+        """A pod was annotated, so that its files show a changed target at once."""
+        self.metrics.refreshes.inc()
+
+    def mounts_not_refreshed(self, seen: ObservedObject, why: str) -> None:
+        """The operator has no right on the pods that mount a target."""
+        message = (
+            f"refreshMounts is set, but the operator may not list and patch pods of this namespace ({why}): mounted "
+            "files show the change at the kubelet's own pace; set operator.refreshMounts.enabled in the chart"
+        )
+        self._tell(seen, "Warning", "MountsNotRefreshed", message, action="Refresh")
 
     def request_unknown(
         self, seen: ObservedObject, request: PendingRequest, requests: Collection[str]

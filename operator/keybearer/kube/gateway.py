@@ -269,6 +269,7 @@ class Gateway:
         label_selector: str = "",
         metadata_only: bool = False,
         page_size: int = 500,
+        field_selector: str = "",
     ) -> AsyncGenerator[JsonObject, None]:
         """Iterate over the objects of a namespace, or of all, in pages whose bytes are bounded too.
 
@@ -276,7 +277,7 @@ class Gateway:
             GoneError: the iteration took longer than the API server keeps its state; begin again.
             KubeError: any other of its kinds.
         """
-        query = ListQuery(resource, namespace, label_selector, metadata_only, page_size)
+        query = ListQuery(resource, namespace, label_selector, metadata_only, page_size, field_selector)
         async for page in pages(self._exchange, query):
             for item in page.items:
                 yield item

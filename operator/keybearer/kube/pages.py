@@ -20,13 +20,14 @@ _PAGE_SECONDS = 30.0
 
 @dataclass(frozen=True, slots=True)
 class ListQuery:
-    """What is listed: a resource in one namespace, or in all (None), by labels."""
+    """What is listed: a resource in one namespace, or in all (None), by labels and by fields."""
 
     resource: Resource
     namespace: str | None = None
     label_selector: str = ""
     metadata_only: bool = False
     page_size: int = 500
+    field_selector: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,8 @@ async def pages(exchange: Exchange, query: ListQuery) -> AsyncGenerator[Page, No
         AnswerTooLargeError: a single object is longer than a page may be.
         KubeError: any other of its kinds.
     """
-    selector = {"labelSelector": query.label_selector} if query.label_selector else {}
+    selectors = {"labelSelector": query.label_selector, "fieldSelector": query.field_selector}
+    selector = {name: text for name, text in selectors.items() if text}
     path = query.resource.collection_path(query.namespace)
     limit, following = query.page_size, ""
     while True:

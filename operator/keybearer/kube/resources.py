@@ -24,6 +24,7 @@ __all__ = [
     "EVENTS",
     "LEASES",
     "NAMESPACES",
+    "PODS",
     "POD_CERTIFICATE_REQUESTS",
     "SECRETS",
     "SECRET_SYNCS",
@@ -150,6 +151,7 @@ DEPLOYMENTS = Resource("apps", "v1", "deployments", "Deployment")
 EVENTS = Resource("events.k8s.io", "v1", "events", "Event")
 LEASES = Resource("coordination.k8s.io", "v1", "leases", "Lease")
 NAMESPACES = Resource("", "v1", "namespaces", "Namespace", namespaced=False)
+PODS = Resource("", "v1", "pods", "Pod")
 POD_CERTIFICATE_REQUESTS = Resource(
     "certificates.k8s.io",
     "v1",

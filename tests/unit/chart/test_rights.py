@@ -28,6 +28,7 @@ _SERVED = {
     "events.k8s.io/events": "create patch",
 }
 _RESTARTS = dict.fromkeys(("apps/deployments", "apps/statefulsets", "apps/daemonsets"), "patch")
+_REFRESHES = {"/pods": "get list patch"}
 _CERT_MANAGER = {
     "cert-manager.io/certificaterequests": "get list watch",
     "cert-manager.io/certificaterequests/status": "patch",
@@ -76,6 +77,12 @@ def test_minting_tokens_is_granted_only_when_asked_for() -> None:
 def test_workloads_may_be_patched_only_where_restarts_are_on() -> None:
     without = render({"operator": {"rolloutRestart": {"enabled": False}}})
     assert _rules(only(without, "ClusterRole", "-operator")) == _SERVED | _OWN_UID
+
+
+def test_pods_are_touched_only_where_mounts_are_refreshed() -> None:
+    asked = render({"operator": {"refreshMounts": {"enabled": True}}})
+    granted = _rules(only(asked, "ClusterRole", "-operator"))
+    assert granted == _ALL_NAMESPACES | _REFRESHES
 
 
 def test_namespaces_are_read_for_what_is_asked_of_them() -> None:
@@ -134,7 +141,7 @@ def test_cert_manager_may_approve_for_our_profiles_only_where_it_is_named() -> N
         pytest.param(
             "two namespaces with all that they can have, and grants by label",
             ("team-a", NAMESPACE),
-            _SERVED | _RESTARTS | _CERT_MANAGER | {"/serviceaccounts/token": "create"},
+            _SERVED | _RESTARTS | _REFRESHES | _CERT_MANAGER | {"/serviceaccounts/token": "create"},
             id="with all that they can have",
         ),
     ],
@@ -284,7 +291,9 @@ def test_the_rules_cover_every_resource_that_the_operator_speaks_of() -> None:
     not_needed = {resources.CUSTOM_RESOURCE_DEFINITIONS, resources.SERVICE_ACCOUNTS}
     every: Mapping[str, Json] = {name: {"enabled": True} for name in SIGNERS}
     grant: Json = {"namespaceLabels": {"team": "a"}, "projectId": "p", "environment": "dev"}
-    manifests = render({"operator": {"signers": every, "sharedGrants": [grant]}})
+    refreshes: Json = {"enabled": True}
+    operator: Json = {"signers": every, "sharedGrants": [grant], "refreshMounts": refreshes}
+    manifests = render({"operator": operator})
     granted = _rules(only(manifests, "ClusterRole", "-operator")) | _rules(only(manifests, "Role"))
     spoken_of = {one for one in vars(resources).values() if isinstance(one, resources.Resource)} - not_needed
     assert spoken_of

@@ -50,6 +50,7 @@ def test_every_module_of_the_tools_is_imported_without_the_tests(checkout: Path)
         "tools.chart lint",
         "tools.chart.readme --check",
         "tools.controlplane --help",
+        "tools.release.version --check",
         "tools.reference --check",
     ],
 )

@@ -20,6 +20,11 @@ what. One test holds this list, verb by verb, and another that each line is used
   resources: [deployments, statefulsets, daemonsets]
   verbs: [patch]
 {{- end }}
+{{- if .Values.operator.refreshMounts.enabled }}
+- apiGroups: [""]
+  resources: [pods]
+  verbs: [get, list, patch]
+{{- end }}
 {{- if .Values.operator.signers.certManager.enabled }}
 - apiGroups: [cert-manager.io]
   resources: [certificaterequests]

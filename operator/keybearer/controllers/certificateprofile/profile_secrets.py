@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from keybearer.base.clock import Clock
 from keybearer.controllers.certificateprofile.reasons import Reason
@@ -168,6 +169,7 @@ class ProfileSecrets:
         desired: DesiredTarget,
         *,
         adopt: bool = False,
+        refresh_mounts: bool = False,
         is_new: bool = False,
         found: PresentTarget | None = None,
         repairs: bool = False,
@@ -178,6 +180,7 @@ class ProfileSecrets:
             seen: the CertificateProfile.
             desired: the Secret.
             adopt: take over one that exists and belongs to nobody.
+            refresh_mounts: pods that mount it are to show a change at once.
             is_new: none is expected to be there, so that it is created without a look.
             found: the Secret as it was read in this run, where it was: it isn't read again.
             repairs: see `Start`.
@@ -191,7 +194,7 @@ class ProfileSecrets:
         try:
             done = await self._convergence.bring_about(
                 desired,
-                _rules_for(seen, desired, adopt=adopt),
+                replace(_rules_for(seen, desired, adopt=adopt), refresh_mounts=refresh_mounts),
                 self._context(seen.uid),
                 carry_out=lambda action: self._carry_out(seen, action),
                 start=Start(blind=is_new, found=found, repairs=repairs),

@@ -278,6 +278,14 @@ class Certificate(RuledModel):
     keystores: Annotated[Keystores | None, Field(description="Further forms of it in the same Secret.")] = (
         None
     )
+    refresh_mounts: Annotated[
+        bool,
+        Field(
+            description="Has the kubelet show another certificate at once in files of running pods that mount the "
+            "Secret, by an annotation of these pods; without it, that takes up to two minutes. Needs "
+            "operator.refreshMounts.enabled in the chart."
+        ),
+    ] = False
     rollout_restart: Annotated[
         tuple[Workload, ...],
         Field(

@@ -252,6 +252,7 @@ class CertificateStorage:
             context.run.seen,
             target,
             adopt=desired.entry.adopt,
+            refresh_mounts=desired.entry.refresh_mounts,
             is_new=before.certificate_revision is None and case.secret is SecretState.MISSING,
         )
         uid = context.run.seen.uid
@@ -293,6 +294,7 @@ class CertificateStorage:
             run.seen,
             target,
             adopt=case.desired.entry.adopt,
+            refresh_mounts=case.desired.entry.refresh_mounts,
             repairs=is_as_before and case.secret is not SecretState.AS_WRITTEN,
         )
         case.written(target.fingerprint)

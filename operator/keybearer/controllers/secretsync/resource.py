@@ -243,7 +243,14 @@ class SecretSyncSpec(SpecModel):
     def write_rules(self) -> WriteRules:
         """What may be done about the target."""
         target = self.target
-        return WriteRules(target.creation_policy, target.adopt, target.recreate, self.mode, self.guard.rules)
+        return WriteRules(
+            target.creation_policy,
+            target.adopt,
+            target.recreate,
+            self.mode,
+            self.guard.rules,
+            refresh_mounts=target.refresh_mounts,
+        )
 
     @property
     def all_sources(self) -> tuple[Source, ...]:

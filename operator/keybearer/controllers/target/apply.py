@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import timedelta
 from typing import assert_never
 
@@ -17,6 +17,7 @@ from keybearer.controllers.json_reading import mapping_of, text_of
 from keybearer.controllers.objects import TargetKey
 from keybearer.controllers.observed_targets import ObservedStore, ObservedTarget
 from keybearer.controllers.outcome import WaitingError
+from keybearer.controllers.target.changes import KeyChanges
 from keybearer.controllers.target.decisions import (
     ApplyTarget,
     CreateTarget,
@@ -29,6 +30,7 @@ from keybearer.controllers.target.desired import MANAGED_LABEL, OWNER_LABEL, TAR
 from keybearer.controllers.target.observed import PresentTarget, merge_manager, observe_target
 from keybearer.controllers.target.reasons import TargetReason
 from keybearer.controllers.target.recreation import Recreation
+from keybearer.controllers.target.spec import WriteRules
 from keybearer.kube.errors import ConflictError, KubeError
 from keybearer.kube.gateway import Gateway
 from keybearer.kube.resources import JsonObject, ObjectKey
@@ -40,7 +42,12 @@ _WRITTEN_MAX = 50_000
 
 
 class TargetWriter:
-    """Reads and writes targets through the gateway, and keeps what was seen of them in step."""
+    """Reads and writes targets through the gateway, and keeps what was seen of them in step.
+
+    Attributes:
+        on_changed: told of each target whose pods are to show a change at once: what was written, which keys
+            changed, and the UID of its owner.
+    """
 
     def __init__(
         self,
@@ -56,6 +63,7 @@ class TargetWriter:
         self._observed = observed
         self._fingerprinter = fingerprinter
         self._written: OrderedDict[str, str] = OrderedDict()
+        self.on_changed: Callable[[DesiredTarget, KeyChanges, str], None] = lambda *_: None
 
     async def look(
         self, key: TargetKey, owner_uid: str, *, expected: str | None, thorough: bool
@@ -130,6 +138,13 @@ class TargetWriter:
         Its status may be behind: where it can't be written, nothing else says that others changed the target since.
         """
         return self._written.get(_budget(owner_uid, desired.key)) == desired.fingerprint
+
+    def tell_of_changes(
+        self, desired: DesiredTarget, changes: KeyChanges, rules: WriteRules, owner_uid: str
+    ) -> None:
+        """Say that a target was written, where the spec asks that pods show it at once."""
+        if rules.refresh_mounts:
+            self.on_changed(desired, changes, owner_uid)
 
     def take_repair(self, present: PresentTarget | None, key: TargetKey, owner_uid: str) -> bool:
         """Count a write that makes good what others did to a target; return False if it has to wait.

@@ -94,7 +94,8 @@ def has_planned_metadata(
         there = mapping_of(present.metadata.get(section))
         if any(there.get(name) != value for name, value in wanted.items()):
             return False
-        if (ours(section) & there.keys()) - wanted.keys():
+        surplus = there.keys() - wanted.keys()
+        if surplus and surplus & ours(section):
             return False
     return True
 
@@ -137,7 +138,9 @@ def replacement_patch(
     patched_meta: dict[str, JsonValue] = {}
     for section in ("labels", "annotations"):
         wanted = mapping_of(wanted_meta.get(section))
-        gone = (mapping_of(meta.get(section)).keys() & present.own_metadata(section)) - wanted.keys()
+        gone = mapping_of(meta.get(section)).keys() - wanted.keys()
+        if gone:
+            gone &= present.own_metadata(section)
         surplus |= bool(gone)
         merged = {**dict.fromkeys(gone), **wanted}
         if merged:

@@ -124,6 +124,7 @@ class Convergence:
                 if attempt or not (blind or isinstance(error, NotFoundError)):
                     raise
                 continue
+            self._writer.tell_of_changes(desired, planned.changes, rules, context.owner_uid)
             return Converged(planned, present)
         raise WaitingError(
             TargetReason.CONFLICT,

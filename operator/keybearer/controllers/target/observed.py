@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -91,7 +91,7 @@ class PresentTarget:
     def merges(self) -> Mapping[str, frozenset[str]]:
         """UIDs of those that merged into it, each with the keys, labels and annotations of its merges."""
         found: dict[str, frozenset[str]] = {}
-        for entry in self.field_managers():
+        for entry in self.field_managers:
             manager = entry.get("manager")
             if isinstance(manager, str) and manager.startswith(_MANAGER_PREFIX):
                 names = frozenset[str]().union(*(_names_at(entry, path) for path in _MERGED))
@@ -144,7 +144,7 @@ class PresentTarget:
         return self._managed("f:metadata", f"f:{section}")
 
     def _managed(self, *path: str) -> frozenset[str]:
-        entries = (entry for entry in self.field_managers() if entry.get("manager") == self.manager)
+        entries = (entry for entry in self.field_managers if entry.get("manager") == self.manager)
         return frozenset[str]().union(*(_names_at(entry, path) for entry in entries))
 
     def own_metadata(self, section: str) -> frozenset[str]:
@@ -155,14 +155,15 @@ class PresentTarget:
     def _own(self) -> Mapping[str, frozenset[str]]:
         return own_metadata(self.metadata)
 
-    def field_managers(self) -> Iterator[Mapping[str, JsonValue]]:
-        """Yield what the API server records of each field manager."""
+    @cached_property
+    def field_managers(self) -> Sequence[Mapping[str, JsonValue]]:
+        """What the API server records of each field manager."""
         return field_managers(self.metadata)
 
     @property
     def last_foreign_manager(self) -> str | None:
         """The field manager, other than ours, that changed it last, as far as it records that."""
-        theirs = [one for one in self.field_managers() if not is_own_manager(one)]
+        theirs = [one for one in self.field_managers if not is_own_manager(one)]
         last = max(theirs, key=lambda one: text_of(one.get("time")), default=None)
         return None if last is None else text_of(last.get("manager")) or None
 
@@ -193,9 +194,9 @@ def _names_at(entry: Mapping[str, JsonValue], path: tuple[str, ...]) -> frozense
     return frozenset(name[2:] for name in mapping_of(fields) if name[:2] == "f:")
 
 
-def field_managers(meta: Mapping[str, JsonValue]) -> Iterator[Mapping[str, JsonValue]]:
-    """Yield what the API server records of each field manager of an object, given its metadata."""
-    return (entry for entry in list_of(meta.get("managedFields")) if isinstance(entry, dict))
+def field_managers(meta: Mapping[str, JsonValue]) -> Sequence[Mapping[str, JsonValue]]:
+    """Return what the API server records of each field manager of an object, given its metadata."""
+    return [entry for entry in list_of(meta.get("managedFields")) if isinstance(entry, dict)]
 
 
 def is_own_manager(entry: Mapping[str, JsonValue]) -> bool:
@@ -205,15 +206,14 @@ def is_own_manager(entry: Mapping[str, JsonValue]) -> bool:
 
 def own_metadata(meta: Mapping[str, JsonValue]) -> dict[str, frozenset[str]]:
     """Return the labels and annotations that `managedFields` records as ours, in one pass: each event asks."""
-    ours = [
-        mapping_of(mapping_of(entry.get("fieldsV1")).get("f:metadata"))
-        for entry in field_managers(meta)
-        if is_own_manager(entry)
-    ]
-    return {
-        section: frozenset([name[2:] for one in ours for name in mapping_of(one.get(f"f:{section}"))])
-        for section in ("labels", "annotations")
-    }
+    names: dict[str, list[str]] = {"f:labels": [], "f:annotations": []}
+    for entry in field_managers(meta):
+        if is_own_manager(entry):
+            recorded = mapping_of(mapping_of(entry.get("fieldsV1")).get("f:metadata"))
+            for section, found in names.items():
+                if section in recorded:
+                    found += [name[2:] for name in mapping_of(recorded[section])]
+    return {section[2:]: frozenset(found) for section, found in names.items()}
 
 
 def _controller_of_ours(meta: Mapping[str, JsonValue]) -> str | None:

@@ -180,7 +180,7 @@ def _moved(
 def _guard(
     changes: KeyChanges, desired: DesiredTarget, before: int, rules: WriteRules, context: PlanContext
 ) -> GuardVerdict:
-    if rules.guard is None:
+    if rules.guard is None or not changes.remove:
         return GuardVerdict(holds_back=False)
     verdict = judge_removals(
         changes.remove,

@@ -66,7 +66,7 @@ def managed_bytes(desired: DesiredTarget, present: PresentTarget) -> int:
     """Return how many bytes `managedFields` take, at most, after a server-side apply of what is desired."""
     ours = _ENTRY_BYTES + sum(_FIELD_BYTES + len(key) for key in (*desired.data, *_texts(desired)))
     size = ours
-    for entry in present.field_managers():
+    for entry in present.field_managers:
         size += ours if is_own_manager(entry) else _ENTRY_BYTES + len(orjson.dumps(entry.get("fieldsV1")))
     return size
 
@@ -77,9 +77,9 @@ def _texts(desired: DesiredTarget) -> dict[str, str]:
 
 
 def _decoded_bytes(value: str) -> int:
-    return len(value) // 4 * 3 - value[-2:].count("=")
+    return len(value) // 4 * 3 - value.count("=", -2)
 
 
 def _field(size: int) -> int:
     """Return the bytes of a field of protobuf: its tag, its length, and so many."""
-    return 1 + (size.bit_length() + 6) // 7 + size if size else 2
+    return size + 2 if size < 0x80 else 1 + (size.bit_length() + 6) // 7 + size

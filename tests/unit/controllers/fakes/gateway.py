@@ -195,8 +195,10 @@ class FakeGateway(Gateway):
         label_selector: str = "",
         metadata_only: bool = False,
         page_size: int = 500,
+        field_selector: str = "",
     ) -> AsyncGenerator[JsonObject, None]:
         del metadata_only, page_size
+        assert not field_selector, "not understood here"
         self._begin("list", resource)
         name, _, value = label_selector.partition("=")
         for (kind, key), body in list(self.objects.items()):

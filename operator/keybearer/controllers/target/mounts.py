@@ -1,0 +1,90 @@
+"""Which files of a pod show which keys of Secrets and ConfigMaps. Pure readings of its JSON.
+
+A pod's volumes never change (core/v1 PodSpec), so what is read of a pod once holds as long as the pod lives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+
+from pydantic import JsonValue
+
+from keybearer.controllers.json_reading import list_of, mapping_of, text_of
+from keybearer.controllers.objects import TargetKey
+
+__all__ = ["Mount", "mounts_of", "shows"]
+
+_SOURCES = (("secret", "Secret"), ("configMap", "ConfigMap"))
+_STARTED_AND_KEPT = "Always"
+"""The `restartPolicy` of an init container that runs beside the others: a sidecar."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mount:
+    """What a volume shows of an object.
+
+    Attributes:
+        kind: of the object.
+        name: of the object, in the namespace of the pod.
+        keys: those that become files; None: all.
+    """
+
+    kind: str
+    name: str
+    keys: frozenset[str] | None = None
+
+
+def mounts_of(pod: Mapping[str, JsonValue]) -> tuple[Mount, ...]:
+    """Return what files of the running containers show, where the kubelet ever changes these files.
+
+    It never does for mounts of a part of a volume (`subPath`), and environment variables are no files.
+    """
+    spec = mapping_of(pod.get("spec"))
+    mounted = {
+        text_of(mount.get("name"))
+        for container in _containers(spec)
+        for mount in map(mapping_of, list_of(container.get("volumeMounts")))
+        if not (mount.get("subPath") or mount.get("subPathExpr"))
+    }
+    found: dict[Mount, None] = {}
+    for volume in map(mapping_of, list_of(spec.get("volumes"))):
+        if text_of(volume.get("name")) in mounted:
+            found.update(dict.fromkeys(_mounts_of_volume(volume)))
+    return tuple(found)
+
+
+def shows(mounts: Collection[Mount], key: TargetKey, changed: Collection[str]) -> bool:
+    """Tell whether a file of these mounts shows one of the keys of an object that changed."""
+    return any(
+        (one.kind, one.name) == (key.kind, key.name)
+        and (bool(changed) if one.keys is None else not one.keys.isdisjoint(changed))
+        for one in mounts
+    )
+
+
+def _containers(spec: Mapping[str, JsonValue]) -> Iterator[Mapping[str, JsonValue]]:
+    for section in ("containers", "ephemeralContainers"):
+        yield from map(mapping_of, list_of(spec.get(section)))
+    for container in map(mapping_of, list_of(spec.get("initContainers"))):
+        if container.get("restartPolicy") == _STARTED_AND_KEPT:
+            yield container
+
+
+def _mounts_of_volume(volume: Mapping[str, JsonValue]) -> Iterator[Mount]:
+    secret = mapping_of(volume.get("secret"))
+    if secret:
+        yield Mount("Secret", text_of(secret.get("secretName")), _keys(secret))
+    config_map = mapping_of(volume.get("configMap"))
+    if config_map:
+        yield Mount("ConfigMap", text_of(config_map.get("name")), _keys(config_map))
+    for source in map(mapping_of, list_of(mapping_of(volume.get("projected")).get("sources"))):
+        for section, kind in _SOURCES:
+            part = mapping_of(source.get(section))
+            if part:
+                yield Mount(kind, text_of(part.get("name")), _keys(part))
+
+
+def _keys(source: Mapping[str, JsonValue]) -> frozenset[str] | None:
+    items = list_of(source.get("items"))
+    return frozenset(text_of(mapping_of(item).get("key")) for item in items) if items else None
