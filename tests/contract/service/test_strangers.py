@@ -15,6 +15,7 @@ import httpx
 import pytest
 
 from support.service_fixtures import Credentials, Service, ServiceProcess, start_service
+from tools.local.plain_http import TRUSTS_NOBODY
 from tools.local.waiting import PATIENCE_SECONDS, PROBE_SECONDS, eventually
 
 LOGIN = "/api/v1/auth/universal-auth/login"
@@ -33,7 +34,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceProcess
 
 
 def from_address(service: Service, address: str) -> httpx.Client:
-    transport = httpx.HTTPTransport(local_address=address)
+    transport = httpx.HTTPTransport(local_address=address, verify=TRUSTS_NOBODY)
     return httpx.Client(base_url=service.url, transport=transport, timeout=PATIENCE_SECONDS)
 
 
