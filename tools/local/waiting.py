@@ -17,13 +17,17 @@ __all__ = [
     "TEST_SECONDS",
     "NotInTimeError",
     "eventually",
+    "pause_seconds",
 ]
 
 T = TypeVar("T")
 
 _VARIABLE = "KEYBEARER_TEST_PATIENCE"
 _DEFAULT_SECONDS = "100"
-_POLL_SECONDS = 0.03
+_PAUSE_MIN_SECONDS = 0.03
+_PAUSE_MAX_SECONDS = 2.0
+_PAUSES_PER_LOOK = 4
+_LATENESS = 0.05
 
 
 def _patience() -> float:
@@ -60,6 +64,17 @@ class NotInTimeError(AssertionError):
     """What was awaited did not come."""
 
 
+def pause_seconds(*, look: float, waited: float) -> float:
+    """Return how long to wait before the next look: what looks often takes the processor from what is awaited.
+
+    Args:
+        look: seconds that the last one took; looks are a fifth of the time at most, unless they take long.
+        waited: seconds since the first; what comes is seen later by a twentieth of that at most.
+    """
+    pause = max(_PAUSE_MIN_SECONDS, _PAUSES_PER_LOOK * look, _LATENESS * waited)
+    return min(_PAUSE_MAX_SECONDS, pause)
+
+
 def eventually(
     probe: Callable[[], T | None],
     *,
@@ -78,11 +93,13 @@ def eventually(
     Raises:
         NotInTimeError: it never came.
     """
-    deadline = time.monotonic() + within
+    began = time.monotonic()
     while True:
+        looked = time.monotonic()
         found = probe()
         if found is not None and found is not False:
             return found
-        if time.monotonic() > deadline:
+        now = time.monotonic()
+        if now - began > within:
             raise NotInTimeError(f"within {within:g} s there was not {awaited}. {told()}")
-        time.sleep(_POLL_SECONDS)
+        time.sleep(pause_seconds(look=now - looked, waited=now - began))
