@@ -18,7 +18,6 @@ import httpx
 import pytest
 import yaml
 from cyclonedx.schema import SchemaVersion
-from cyclonedx.validation.json import JsonStrictValidator
 
 from keybearer.client import Keybearer, UniversalAuth
 from support.built_image import BuiltImage, unpacked_image
@@ -363,6 +362,8 @@ def test_no_secret_and_no_setting_of_the_build_is_in_it(
 
 
 def test_its_bill_of_materials_names_all_that_is_in_it(image: BuiltImage) -> None:
+    from cyclonedx.validation.json import JsonStrictValidator  # noqa: PLC0415 - it takes seconds to load
+
     written = image.bill.read_text()
     assert written == (image.root / _BILL).read_text()
     assert JsonStrictValidator(SchemaVersion.V1_6).validate_str(written) is None

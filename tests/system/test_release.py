@@ -16,7 +16,6 @@ from pathlib import Path
 import pytest
 import yaml
 from cyclonedx.schema import SchemaVersion
-from cyclonedx.validation.json import JsonStrictValidator
 
 from support.built_image import unpacked_image
 from support.releases import RELEASE_SECONDS, Release
@@ -105,6 +104,8 @@ def test_the_provenance_names_all_artifacts_the_commit_and_each_package_of_the_b
 
 
 def test_the_bill_of_the_wheel_names_each_of_its_files(released: Release) -> None:
+    from cyclonedx.validation.json import JsonStrictValidator  # noqa: PLC0415 - it takes seconds to load
+
     written = released.wheel.with_suffix(".cdx.json").read_text()
     assert JsonStrictValidator(SchemaVersion.V1_6).validate_str(written) is None
     bill = json.loads(written)
