@@ -22,7 +22,6 @@ _APART = frozenset(
         "chart_rights",
         "chart_service",
         "controlplane_build",
-        "helm_install",
         "observability",
         "postgres_of_tests",
     )

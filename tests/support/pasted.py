@@ -50,6 +50,17 @@ class Shell:
         path = ":".join([*(str(Path(one).parent) for one in programs), inherited["PATH"]])
         self._environment = {**inherited, "PATH": path, "KUBECONFIG": str(kubeconfig)}
 
+    def start(self, command: str) -> subprocess.Popen[str]:
+        """A command that goes on, without the `&` after it; its output is a pipe."""
+        return subprocess.Popen(
+            ["bash", "-c", f"exec {command}"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            text=True,
+            cwd=self.directory,
+            env=self._environment,
+        )
+
     def run(self, script: str, *, given: str = "") -> str:
         """Return what the commands printed.
 

@@ -15,6 +15,7 @@ from collections.abc import Coroutine, Sequence
 from typing import Any, Self
 from urllib.parse import urlsplit
 
+from tools.controlplane.ports import LOOPBACK
 from tools.local.waiting import PATIENCE_SECONDS
 
 __all__ = ["TcpBalancer"]
@@ -27,13 +28,15 @@ class TcpBalancer:
 
     Args:
         servers: base URLs of them, by plain HTTP.
+        host: an address of this machine, where clients are let in.
 
     Attributes:
         url: where clients connect.
         carried: connections so far, by server.
     """
 
-    def __init__(self, servers: Sequence[str]) -> None:
+    def __init__(self, servers: Sequence[str], host: str = LOOPBACK) -> None:
+        self._host = host
         self._servers = tuple(servers)
         self._turns = itertools.cycle(range(len(servers)))
         self._loop = asyncio.new_event_loop()
@@ -55,8 +58,8 @@ class TcpBalancer:
         self._loop.close()
 
     async def _start(self) -> None:
-        self._server = await asyncio.start_server(self._take, "127.0.0.1", 0)
-        self.url = f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
+        self._server = await asyncio.start_server(self._take, self._host, 0)
+        self.url = f"http://{self._host}:{self._server.sockets[0].getsockname()[1]}"
 
     async def _stop(self) -> None:
         if self._server is not None:
