@@ -318,7 +318,10 @@ def _follow_the_notes(house: _House) -> None:
 def _remove_and_install_again(house: _House) -> None:
     """What is left on purpose is there, and the next release takes it up."""
     custom, kept, targets = _identities(house), _chart_secrets(house), _data_of_all(house)
-    house.run("helm uninstall keybearer --namespace keybearer --wait")
+    (remove,) = re.findall(
+        r"`(helm uninstall keybearer [^`]* --wait --cascade foreground)`", _INSTALLING.read_text()
+    )
+    house.run(remove)
     assert (_identities(house), _data_of_all(house)) == (custom, targets)
     assert _chart_secrets(house) == {name: data for name, data in kept.items() if name in _KEPT}
     assert not house.api.list("Deployment", _RELEASE_NAMESPACE)
