@@ -25,7 +25,7 @@ from support.service_fixtures import (
     Service,
     start_service,
 )
-from tools.local.waiting import PATIENCE_SECONDS
+from tools.local.waiting import PATIENCE_SECONDS, eventually
 
 VALUE = "cnry-value"
 
@@ -289,6 +289,11 @@ def test_ctrl_c_ends_a_command_as_in_shells(keybearer: CommandLine, tmp_path: Pa
     os.mkfifo(pipe)
     process = keybearer.start("secrets", "set", "SLOW", "--file", str(pipe))
     with pipe.open("w"):
+        # Python notes a signal that comes between its last look and the system call only after that call.
+        seen = psutil.Process(process.pid)
+        eventually(
+            lambda: seen.status() == psutil.STATUS_SLEEPING, awaited="a command that waits for the pipe"
+        )
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=PATIENCE_SECONDS)
     assert (process.returncode, "Traceback" in err) == (130, False)
