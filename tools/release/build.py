@@ -146,9 +146,9 @@ class _Release:
         made.write_bytes(archive_of(layout, NAME, self._version, self._commit.seconds))
         described = read_archive(made).platform
         suffix = described.replace("/", "-")
-        shutil.move(made, self._place(f"{suffix}.oci.tar", joint="-"))
-        shutil.copyfile(bill, self._place(f"{suffix}.cdx.json", joint="-"))
+        shutil.move(made, self._place(f"{suffix}.oci.tar"))
+        shutil.copyfile(bill, self._place(f"{suffix}.cdx.json"))
         return described, base, str(version)
 
-    def _place(self, suffix: str, joint: str = "-") -> Path:
-        return self._into / f"{NAME}-{self._version}{joint}{suffix}"
+    def _place(self, suffix: str) -> Path:
+        return self._into / f"{NAME}-{self._version}-{suffix}"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from keybearer.base.clock import Clock
@@ -57,7 +57,7 @@ class MountRefresher:
         gateway: lists, reads and patches pods.
         objects: finds who is told of a missing right.
         budgets: bound how often the pods of one target are annotated.
-        telemetry: tells of what was done and of a missing right.
+        telemetry: counts the pods, and tells people of a missing right.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class MountRefresher:
         self._due: dict[str, dict[TargetKey, _Due]] = {}
         self._under_way: set[str] = set()
         self._wake = asyncio.Event()
-        self._known: OrderedDict[str, dict[str, tuple[Mount, ...]]] = OrderedDict()
+        self._known: OrderedDict[str, dict[str, frozenset[Mount]]] = OrderedDict()
 
     def changed(self, desired: DesiredTarget, changes: KeyChanges, owner_uid: str) -> None:
         """Say that these keys of a target were written; its pods are seen to in the background.
@@ -145,7 +145,7 @@ class MountRefresher:
                 await asyncio.sleep(max(0.0, 1 - (self._clock.monotonic() - begun)))
 
     async def _annotate(self, namespace: str, pods: list[tuple[str, str]]) -> KubeError | None:
-        """Annotate these pods, given by name and UID; return the last refusal that is none of a single pod."""
+        """Annotate these pods, given by name and UID; return the last refusal but for pods that are gone."""
         now = self._clock.now().isoformat(timespec="microseconds")
         patch: JsonObject = {"metadata": {"annotations": {REFRESH_ANNOTATION: now}}}
         at_once = asyncio.Semaphore(_AT_ONCE)
@@ -166,7 +166,7 @@ class MountRefresher:
         ends = await asyncio.gather(*(one(name, uid) for name, uid in pods))
         return next((error for error in reversed(ends) if error is not None), None)
 
-    async def _running(self, namespace: str) -> dict[str, tuple[str, tuple[Mount, ...]]]:
+    async def _running(self, namespace: str) -> dict[str, tuple[str, frozenset[Mount]]]:
         """Return, by UID, name and mounts of the pods that run.
 
         Raises:
@@ -178,20 +178,24 @@ class MountRefresher:
             if "deletionTimestamp" not in meta:
                 names[text_of(meta.get("uid"))] = text_of(meta.get("name"))
         known = self._known.pop(namespace, {})
-        unknown = names.keys() - known.keys()
-        if len(unknown) > _READ_ONE_BY_ONE:
-            async for pod in self._gateway.list(PODS, namespace, field_selector=_RUNNING):
-                known[text_of(mapping_of(pod.get("metadata")).get("uid"))] = mounts_of(pod)
-        else:
-            for uid in unknown:
-                found = await self._gateway.get(PODS, ObjectKey(namespace, names[uid]))
-                if found is not None:
-                    known[text_of(mapping_of(found.get("metadata")).get("uid"))] = mounts_of(found)
+        async for pod in self._read(namespace, [names[uid] for uid in names.keys() - known.keys()]):
+            known[text_of(mapping_of(pod.get("metadata")).get("uid"))] = mounts_of(pod)
         kept = {uid: known[uid] for uid in names if uid in known}
         self._known[namespace] = kept
         while len(self._known) > 1 and sum(map(len, self._known.values())) > _PODS_HELD_MAX:
             self._known.popitem(last=False)
         return {uid: (names[uid], mounts) for uid, mounts in kept.items()}
+
+    async def _read(self, namespace: str, names: Sequence[str]) -> AsyncIterator[JsonObject]:
+        """Yield these pods as a whole; of many, all others that run as well."""
+        if len(names) > _READ_ONE_BY_ONE:
+            async for pod in self._gateway.list(PODS, namespace, field_selector=_RUNNING):
+                yield pod
+            return
+        for name in names:
+            found = await self._gateway.get(PODS, ObjectKey(namespace, name))
+            if found is not None:
+                yield found
 
     def _failed(self, namespace: str, due: Mapping[TargetKey, _Due], error: KubeError) -> None:
         """Tell of it: pods show the change at the kubelet's own pace."""

@@ -35,7 +35,7 @@ class Mount:
     keys: frozenset[str] | None = None
 
 
-def mounts_of(pod: Mapping[str, JsonValue]) -> tuple[Mount, ...]:
+def mounts_of(pod: Mapping[str, JsonValue]) -> frozenset[Mount]:
     """Return what files of the running containers show, where the kubelet ever changes these files.
 
     It never does for mounts of a part of a volume (`subPath`), and environment variables are no files.
@@ -47,11 +47,9 @@ def mounts_of(pod: Mapping[str, JsonValue]) -> tuple[Mount, ...]:
         for mount in map(mapping_of, list_of(container.get("volumeMounts")))
         if not (mount.get("subPath") or mount.get("subPathExpr"))
     }
-    found: dict[Mount, None] = {}
-    for volume in map(mapping_of, list_of(spec.get("volumes"))):
-        if text_of(volume.get("name")) in mounted:
-            found.update(dict.fromkeys(_mounts_of_volume(volume)))
-    return tuple(found)
+    volumes = map(mapping_of, list_of(spec.get("volumes")))
+    shown = (volume for volume in volumes if text_of(volume.get("name")) in mounted)
+    return frozenset(mount for volume in shown for mount in _mounts_of_volume(volume))
 
 
 def shows(mounts: Collection[Mount], key: TargetKey, changed: Collection[str]) -> bool:
@@ -72,17 +70,13 @@ def _containers(spec: Mapping[str, JsonValue]) -> Iterator[Mapping[str, JsonValu
 
 
 def _mounts_of_volume(volume: Mapping[str, JsonValue]) -> Iterator[Mount]:
-    secret = mapping_of(volume.get("secret"))
-    if secret:
-        yield Mount("Secret", text_of(secret.get("secretName")), _keys(secret))
-    config_map = mapping_of(volume.get("configMap"))
-    if config_map:
-        yield Mount("ConfigMap", text_of(config_map.get("name")), _keys(config_map))
-    for source in map(mapping_of, list_of(mapping_of(volume.get("projected")).get("sources"))):
+    projected = list_of(mapping_of(volume.get("projected")).get("sources"))
+    for source in (volume, *map(mapping_of, projected)):
         for section, kind in _SOURCES:
             part = mapping_of(source.get(section))
             if part:
-                yield Mount(kind, text_of(part.get("name")), _keys(part))
+                # A volume of one Secret calls its name `secretName`.
+                yield Mount(kind, text_of(part.get("secretName") or part.get("name")), _keys(part))
 
 
 def _keys(source: Mapping[str, JsonValue]) -> frozenset[str] | None:
