@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -98,8 +99,8 @@ def released(system_tool: SystemTool, base_of_images: Path) -> Iterator[Release]
     """Yield a release, built once for all tests."""
     system_tool("buildah")
     assert base_of_images.exists()
-    with _Folder() as folder:
-        clone = folder / "here"
+    with closing(ScratchDirectory()) as scratch:
+        clone = scratch.path / "here"
         _clone(ROOT, clone, _PLAIN)
         _commit_changes(clone)
         yield _build(clone, {}, _PLAIN)
@@ -108,25 +109,12 @@ def released(system_tool: SystemTool, base_of_images: Path) -> Iterator[Release]
 @pytest.fixture(scope="session")
 def released_elsewhere(released: Release) -> Iterator[Release]:
     """Yield one of the same commit: another path, later, of somebody with other habits."""
-    with _Folder() as folder:
-        clone = folder / "another" / "place with a space"
+    with closing(ScratchDirectory()) as scratch:
+        clone = scratch.path / "another" / "place with a space"
         _clone(released.dist.parent, clone, _PRIVATE)
         for name, value in _SETTINGS_OF_GIT.items():
             _git(clone, "config", name, value)
         yield _build(clone, _HABITS, _PRIVATE)
-
-
-class _Folder:
-    """A directory for the time of the block; releases are too large to be left behind."""
-
-    def __init__(self) -> None:
-        self._scratch = ScratchDirectory()
-
-    def __enter__(self) -> Path:
-        return self._scratch.path
-
-    def __exit__(self, *_: object) -> None:
-        self._scratch.close()
 
 
 def _build(clone: Path, variables: Mapping[str, str], umask: int) -> Release:

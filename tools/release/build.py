@@ -7,6 +7,7 @@ import json
 import platform
 import shutil
 import zlib
+from contextlib import closing
 from pathlib import Path
 
 from tools.chart.helm import helm_recipe
@@ -45,15 +46,11 @@ def build(root: Path, output: Path, settings: Settings) -> None:
     Raises:
         ReleaseError: it was not built, and the output is as it was.
     """
-    with exclusive(root / "build" / "release"):
-        scratch = ScratchDirectory()
-        try:
-            check(root, output, scratch.path, settings)
-            commit = head(root)
-            with replaced(output) as unfinished:
-                _Release(root, commit, scratch.path, unfinished, settings).write()
-        finally:
-            scratch.close()
+    with exclusive(root / "build" / "release"), closing(ScratchDirectory()) as scratch:
+        check(root, output, scratch.path, settings)
+        commit = head(root)
+        with replaced(output) as unfinished:
+            _Release(root, commit, scratch.path, unfinished, settings).write()
     report(
         f"{output} holds {NAME} {version_of(root)} of commit {commit.name}. Nothing is signed or published yet"
     )
