@@ -1,7 +1,7 @@
 # Commands that stay stable; each sets up what it needs on a machine with Python >= 3.11 and make.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check docs reference bench bench-service soak explore test-deep test-system crds chart-crds chart-readme version lock image release clean
+.PHONY: dashboard help setup demo test check docs reference bench bench-service soak explore test-deep test-system test-node crds chart-crds chart-readme version lock image release clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -43,6 +43,7 @@ demo: $(READY) ## Start everything on this machine and watch a Secret follow its
 test: $(READY) ## Run the tests that every change has to pass: units, the interface, the operator against a real API server
 	@$(PY) -m tools.controlplane build
 	@$(PY) -m tools.chart build
+	@$(PY) -m tools.prose build
 	@exec $(PYTEST) -m "not deep and not system" $(IN_PROCESSES) $(TESTS) $(PYTEST_ARGS)
 
 test-deep: $(READY) ## Run the longer tests: PostgreSQL, kills and faults, generated requests, published clients, Helm, ACME
@@ -58,7 +59,16 @@ test-system: $(READY) ## Run the tests that need packages of the operating syste
 	@if $(PY) -m tools.node --check; then $(PY) -m tools.node --build; fi
 	@$(PYTEST) -m system $(PYTEST_ARGS)
 
-check: $(READY) docs ## Lint, types, layers, CRDs and documentation in step, chart; no tests
+# The same tests as a part of test-system, which builds a release of its own.
+test-node: $(READY) ## Install what `make release` left in dist/ by Helm on real nodes, and say what was proved there
+	@$(PY) -m tools.release --check
+	@$(PY) -m tools.node --check
+	@$(PY) -m tools.chart build
+	@$(PY) -m tools.node --build
+	@exec $(PYTEST) -m system --release=dist tests/system/node $(PYTEST_ARGS)
+
+check: $(READY) docs ## Lint, types, layers, CRDs and documentation in step, prose, chart; no tests
+	@$(PY) -m tools.prose
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
@@ -66,6 +76,7 @@ check: $(READY) docs ## Lint, types, layers, CRDs and documentation in step, cha
 	$(BIN)/keybearer crds --output-dir crds --check
 	$(BIN)/keybearer crds --output-dir charts/keybearer/files/crds --check
 	$(PY) -m tools.chart.readme --check
+	$(PY) -m tools.dashboard --check
 	$(PY) -m tools.release.version --check
 	$(PY) -m tools.chart lint
 
@@ -105,6 +116,9 @@ chart-crds: crds ## Bring the chart's copy of the CRDs in step
 
 chart-readme: $(READY) ## Write the tables of values in the chart's README from its values.yaml
 	@$(PY) -m tools.chart.readme
+
+dashboard: $(READY) ## Build the page of `keybearer dashboard` after a change of its source; needs npm
+	@$(PY) -m tools.dashboard
 
 version: $(READY) ## Write the version of pyproject.toml wherever it is repeated: chart, Dockerfile, pages
 	@$(PY) -m tools.release.version

@@ -52,6 +52,7 @@ pygments_dark_style = "monokai"
 html_theme = "furo"
 html_static_path = ["_static"]
 html_css_files = ["keybearer.css"]
+smartquotes = False  # `--flag` is pasted into shells
 html_copy_source = False
 html_show_sourcelink = False
 html_show_sphinx = False

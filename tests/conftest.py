@@ -26,9 +26,14 @@ pytest_plugins = [
         "support.remotes.other_service",
         "support.remotes.vault",
         "support.sdks.published",
+        "support.pictures",
         "support.system_tools",
         "support.real_nodes",
         "support.releases",
+        "support.earlier_release",
+        "support.released_nodes",
+        "support.helm_house",
+        "support.proofs",
     )
     if importlib.util.find_spec(name)
 ]

@@ -256,8 +256,11 @@ class SyncStorm:
             source = {secret["secretKey"]: secret["secretValue"] for secret in listed}
             there = store.below(f"/s{number}/")
             if there != source:
-                names = sorted(name for name in {*source, *there} if source.get(name) != there.get(name))
-                wrong.append(f"/s{number}/ differs from its folder in {', '.join(names)}")
+                missing, extra = sorted(source.keys() - there.keys()), sorted(there.keys() - source.keys())
+                older = sorted(name for name in source.keys() & there.keys() if source[name] != there[name])
+                wrong.append(
+                    f"/s{number}/ lacks {missing}, holds {extra} too, and has other values of {older}"
+                )
         return wrong
 
     def _judge(self, store: ParameterStoreServer) -> None:

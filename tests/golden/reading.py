@@ -47,6 +47,7 @@ class GoldenClient:
     client: str
     origin: str
     exchanges: tuple[Exchange, ...]
+    organizationRole: str = "no-access"  # noqa: N815 - as the files have it
 
 
 @dataclass(frozen=True)
@@ -91,14 +92,16 @@ def fill_in(template: JsonValue, values: Mapping[str, str]) -> JsonValue:
     return template
 
 
-def unmet(exchange: Exchange, status: int, headers: Mapping[str, str], body: JsonValue) -> list[str]:
-    """Return what the client would miss in the answer, one line each."""
+def unmet(
+    exchange: Exchange, status: int, headers: Mapping[str, str], body: JsonValue, values: Mapping[str, str]
+) -> list[str]:
+    """Return what the client would miss in the answer, one line each; values stand for placeholders."""
     if status != exchange.status:
         return [f"status is {status}, not {exchange.status}: {json.dumps(body)[:300]}"]
     missing = [f"header {name} is missing" for name in exchange.headers if name not in headers]
     missing += list(_lacks("body", exchange.needs, body))
-    for path, value in exchange.finds.items():
-        found = at(body, path)
+    for path, expected in exchange.finds.items():
+        found, value = at(body, path), fill_in(expected, values)
         if found != value:
             missing.append(f"{path} is {found!r}, not {value!r}")
     return missing

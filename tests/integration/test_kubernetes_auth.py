@@ -212,7 +212,7 @@ def test_without_a_reviewer_a_token_asks_for_itself(watched: ServiceProcess, clu
     assert login(watched, identity, cluster.token("web"), 400)["error"] == _REVIEW_ERROR
     # A token for another audience is nobody's to the API server.
     refusal = login(watched, identity, cluster.token("reviewer", _AUDIENCE), 401)
-    assert refusal["message"] == "Kubernetes token not authenticated"
+    assert "no reviewer's token is set" in refusal["message"]
 
 
 def test_an_api_server_that_another_ca_vouches_for_is_not_asked(
@@ -253,6 +253,9 @@ def test_the_service_reviews_as_its_own_account_where_the_chart_lets_it(
         identity = configured(
             service, {"kubernetesHost": cluster.plane.server_url, "allowedAudience": _AUDIENCE}
         )
+        path = f"/api/v1/auth/kubernetes-auth/identities/{identity.identity_id}"
+        shown = service.admin_client().json("GET", path)["identityKubernetesAuth"]
+        assert shown["tokenReviewer"] == "service-account"
         login(service, identity, cluster.token(audience=_AUDIENCE), 200)
         # The kubelet renews the token; the service reads it anew.
         (mounted / "token").write_text(cluster.token("other"))

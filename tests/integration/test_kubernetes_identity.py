@@ -2,34 +2,41 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from secrets import token_hex
 
 import pytest
 
 from support.canary import Canary
+from support.command_line import CommandLine
 from support.outlets import Outlets
 from support.preloaded import PRELOADED
-from support.secretsync_objects import identity_secret, namespace
+from support.secretsync_objects import identity_secret, namespace, reason_of
+from support.service_reviews import install_with_reviews, mount_account
 from support.tenant import IDENTITY, Tenant, open_tenant
-from tools.chart.rendering import Json, only, render
+from tools.chart.rendering import Json
 from tools.controlplane.controlplane import ControlPlane
 from tools.local.kube_api import KubeApi
-from tools.local.operator_cluster import OperatorCluster, install_operator
+from tools.local.operator_cluster import OperatorCluster
 from tools.local.operator_process import OperatorProcess
 from tools.local.secrets_service import RestartableService, ServiceAdmin
 
 pytestmark = pytest.mark.integration
 
-_TENANT = "kubernetes-identity"
-_RELEASE = "keybearer-kubernetes"
 _AUDIENCE = "keybearer.test"
-_VALUES: dict[str, Json] = {
-    "operator": {"namespaces": [_TENANT], "clusterId": "one", "allowServiceAccountTokens": True},
-    "embeddedService": {"tokenReviews": {"enabled": True}},
-}
-_SERVICE_RIGHTS = ("ServiceAccount", "ClusterRole", "ClusterRoleBinding")
+
+
+@dataclass(frozen=True)
+class Release:
+    """A release of one test, and the namespace that its operator serves."""
+
+    installed: OperatorCluster
+    name: str
+    served: str
+    values: dict[str, Json]
 
 
 @dataclass(frozen=True)
@@ -39,52 +46,62 @@ class House:
     service: RestartableService
     admin: ServiceAdmin
     tenant: Tenant
+    line: CommandLine
+    """Runs `keybearer` as an administrator of the service."""
+    reviewer: Path
+    """A file with a token that may review others."""
 
 
 @pytest.fixture
-def cluster(control_plane: ControlPlane) -> Iterator[OperatorCluster]:
+def release(control_plane: ControlPlane) -> Iterator[Release]:
+    mark = token_hex(4)
+    served = f"kubernetes-identity-{mark}"
+    values: dict[str, Json] = {
+        "operator": {"namespaces": [served], "clusterId": "one", "allowServiceAccountTokens": True},
+        "embeddedService": {"tokenReviews": {"enabled": True}},
+    }
     with KubeApi(control_plane.admin_kubeconfig) as api:
-        api.create(namespace(_TENANT))
-        installed = install_operator(control_plane, api, _VALUES, where=_RELEASE)
-        rendered = render(_VALUES, namespace=_RELEASE)
-        rights = [only(rendered, kind, "-service") for kind in _SERVICE_RIGHTS]
-        control_plane.kubectl("apply", "--filename=-", input="---\n".join(one.as_yaml() for one in rights))
-        control_plane.kubectl("create", "serviceaccount", "web", f"--namespace={_TENANT}")
-        yield installed
-        api.delete("Namespace", "", _TENANT)
+        api.create(namespace(served))
+        name = f"kb-{mark}"
+        installed = install_with_reviews(control_plane, api, values, where=name)
+        control_plane.kubectl("create", "serviceaccount", "web", f"--namespace={served}")
+        yield Release(installed, name, served, values)
+        api.delete("Namespace", "", served)
 
 
 @pytest.fixture
-def house(
-    control_plane: ControlPlane, cluster: OperatorCluster, tmp_path: Path, canary: Canary
-) -> Iterator[House]:
-    account = only(render(_VALUES, namespace=_RELEASE), "ServiceAccount", "-service").name
-    mounted = tmp_path / "serviceaccount"
-    mounted.mkdir()
-    token = control_plane.kubectl("create", "token", account, f"--namespace={_RELEASE}")
-    (mounted / "token").write_text(token)
-    (mounted / "ca.crt").write_bytes(control_plane.ca_pem)
-    flags = [f"--service-account-dir={mounted}", f"--service-account-api={control_plane.server_url}"]
+def house(control_plane: ControlPlane, release: Release, tmp_path: Path, canary: Canary) -> Iterator[House]:
+    account = mount_account(control_plane, release.values, tmp_path, where=release.name)
     with (
-        RestartableService(tmp_path, flags=flags, launch=PRELOADED) as service,
+        RestartableService(tmp_path, flags=account.flags, launch=PRELOADED) as service,
         ServiceAdmin(service) as admin,
     ):
         operator_flags = [f"--service-url={service.url}", "--api-audience=https://kubernetes.default.svc"]
         operator = OperatorProcess(
-            cluster.kubeconfig,
+            release.installed.kubeconfig,
             tmp_path,
-            [*operator_flags, f"--namespace={_TENANT}", *cluster.lease_flags()],
+            [*operator_flags, f"--namespace={release.served}", *release.installed.lease_flags()],
             launch=PRELOADED,
         )
         project = admin.new_project("kubernetes-identity")
         login = admin.new_login(project.id)
-        tenant = open_tenant(cluster.api, _TENANT, project, login)
+        tenant = open_tenant(release.installed.api, release.served, project, login)
         operator.start()
-        outlets = Outlets.from_now(cluster.api, [operator], [service])
-        outlets.namespaces.append(_TENANT)
+        outlets = Outlets.from_now(release.installed.api, [operator], [service])
+        outlets.namespaces.append(release.served)
+        line = CommandLine(
+            tmp_path,
+            {
+                "KEYBEARER_URL": service.url,
+                "KEYBEARER_CLIENT_ID": admin.login.client_id,
+                "KEYBEARER_CLIENT_SECRET": admin.login.client_secret,
+            },
+        )
+        reviewer = tmp_path / "reviewer-token"
+        reviewer.write_text(account.token)
         try:
-            yield House(service, admin, tenant)
-            outlets.show_to(canary, {login.client_secret, token.strip()})
+            yield House(service, admin, tenant, line, reviewer)
+            outlets.show_to(canary, {login.client_secret, admin.login.client_secret, account.token})
         finally:
             operator.terminate()
 
@@ -95,21 +112,119 @@ def test_a_secret_is_synced_with_the_token_of_a_service_account_and_nothing_else
     tenant, identity_id = house.tenant, house.tenant.login.identity_id
     config = {
         "kubernetesHost": control_plane.server_url,
-        "allowedNamespaces": _TENANT,
+        "allowedNamespaces": tenant.namespace,
         "allowedNames": "web",
         "allowedAudience": _AUDIENCE,
     }
     house.admin.send("POST", f"/api/v1/auth/kubernetes-auth/identities/{identity_id}", config)
     tenant.project.store({"DB_PASSWORD": "cnry-db-password"})
+    assert tenant.secret(IDENTITY) is not None
     known = {"identityId": identity_id, "audience": _AUDIENCE}
     for name, account in (("by-account", "web"), ("by-another", "default")):
-        tenant.api.create(identity_secret(_TENANT, name, {**known, "serviceAccountName": account}))
-    assert tenant.secret(IDENTITY) is not None
+        tenant.api.create(identity_secret(tenant.namespace, name, {**known, "serviceAccountName": account}))
+    unattached = house.admin.new_login(tenant.project.id).identity_id
+    for name, held in (
+        ("unattached", {**known, "identityId": unattached, "serviceAccountName": "web"}),
+        (
+            "of-the-api-server",
+            {**known, "serviceAccountName": "web", "audience": "https://kubernetes.default.svc"},
+        ),
+        ("no-account", {**known, "serviceAccountName": "wbe"}),
+    ):
+        tenant.api.create(identity_secret(tenant.namespace, name, held))
+        tenant.sync(name, identityRef={"name": name}, target={"name": f"{name}-target"})
 
     tenant.sync("web", identityRef={"name": "by-account"})
     tenant.sync("other", identityRef={"name": "by-another"})
 
     tenant.until_data("web", {"DB_PASSWORD": "cnry-db-password"})
     tenant.until_ready("web")
-    tenant.until_reason("other", "CredentialsRejected")
+    told = tenant.until_reason("other", "CredentialsRejected")["status"]["diagnosis"]
+    assert told["command"] == f"keybearer identities kubernetes-auth show {identity_id}"
     assert tenant.secret("other") is None
+
+    # Each mistake is told with what mends it, and nothing of client secrets.
+    told = tenant.until_reason("unattached", "CredentialsRejected")["status"]["diagnosis"]
+    assert told["turn"] == "ServiceAdministrator"
+    assert told["command"] == (
+        f"keybearer identities kubernetes-auth attach {unattached} --host HOST --namespace {tenant.namespace} "
+        "--service-account SERVICE_ACCOUNT --audience AUDIENCE"
+    )
+    told = tenant.until_reason("of-the-api-server", "IdentityInvalid")["status"]["diagnosis"]
+    assert told["about"] == "Secret of-the-api-server, key audience"
+    missing = tenant.until_reason("no-account", "IdentityInvalid", saying="create the ServiceAccount")
+    told = missing["status"]["diagnosis"]
+    assert told["command"] == f"kubectl -n {tenant.namespace} create serviceaccount wbe"
+    house.admin.send("POST", f"/api/v1/auth/kubernetes-auth/identities/{unattached}", config)
+    tenant.request("unattached")
+    tenant.until_ready("unattached")
+
+
+def test_a_reviewers_token_that_does_not_work_is_replaced_by_the_command_of_the_diagnosis(
+    house: House, control_plane: ControlPlane
+) -> None:
+    tenant, identity_id = house.tenant, house.tenant.login.identity_id
+    config = {
+        "kubernetesHost": control_plane.server_url,
+        "caCert": control_plane.ca_pem.decode(),
+        "allowedNamespaces": tenant.namespace,
+        "allowedNames": "web",
+        "allowedAudience": _AUDIENCE,
+        "tokenReviewerJwt": "cnry-no-reviewer",
+    }
+    settings = f"/api/v1/auth/kubernetes-auth/identities/{identity_id}"
+    house.admin.send("POST", settings, config)
+    tenant.project.folder("/mail")
+    tenant.project.store({"USER": "cnry-user"}, path="/mail")
+    held = {"identityId": identity_id, "serviceAccountName": "web", "audience": _AUDIENCE}
+    tenant.api.create(identity_secret(tenant.namespace, "by-account", held))
+    tenant.sync(
+        "mail",
+        identityRef={"name": "by-account"},
+        source=tenant.source(secretPath="/mail"),
+        refreshInterval="1h",
+    )
+    before = tenant.until_reason("mail", "ServiceRefused", saying="doesn't accept the reviewer's token")
+    told = before["status"]["diagnosis"]
+    assert told["turn"] == "ServiceAdministrator"
+    assert told["command"] == (
+        f"keybearer identities kubernetes-auth update {identity_id} --reviewer-token-file FILE"
+    )
+    known = house.line("identities", "kubernetes-auth", "show", identity_id, "-o", "json").json
+
+    command = shlex.split(told["command"].replace("FILE", str(house.reviewer)))
+    assert house.line(*command[1:]).status == 0
+    tenant.request("mail")
+    after = tenant.until_ready("mail")
+    assert after["spec"] == before["spec"]
+    assert tenant.data("mail") == {"USER": "cnry-user"}
+    present = house.line("identities", "kubernetes-auth", "show", identity_id, "-o", "json").json
+    assert {name for name in known if known[name] != present[name]} <= {"updated_at"}
+
+
+def test_what_was_corrected_in_the_service_is_seen_by_whoever_asks_again_and_again(
+    house: House, control_plane: ControlPlane
+) -> None:
+    tenant, identity_id = house.tenant, house.tenant.login.identity_id
+    config = {
+        "kubernetesHost": control_plane.server_url,
+        "allowedNames": "another",
+        "allowedAudience": _AUDIENCE,
+    }
+    house.admin.send("POST", f"/api/v1/auth/kubernetes-auth/identities/{identity_id}", config)
+    tenant.project.store({"USER": "cnry-user"})
+    held = {"identityId": identity_id, "serviceAccountName": "web", "audience": _AUDIENCE}
+    tenant.api.create(identity_secret(tenant.namespace, "by-account", held))
+    tenant.sync("web", identityRef={"name": "by-account"}, refreshInterval="1h")
+    tenant.until_reason("web", "CredentialsRejected", saying="K8s name not allowed")
+    for name in ("still-another", "a-third"):
+        assert (
+            house.line(
+                "identities", "kubernetes-auth", "update", identity_id, "--service-account", name
+            ).status
+            == 0
+        )
+        assert reason_of(tenant.ask("web")) == "CredentialsRejected"
+    mended = house.line("identities", "kubernetes-auth", "update", identity_id, "--service-account", "web")
+    assert mended.status == 0, mended.stderr
+    assert reason_of(tenant.ask("web")) == "Synced"

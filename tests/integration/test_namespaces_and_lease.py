@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from secrets import token_hex
 
 import pytest
 
+from support import signalled_program
 from support.canary import Canary
 from support.outlets import Outlets
 from support.preloaded import PRELOADED
@@ -103,6 +105,20 @@ def test_an_operator_for_single_namespaces_serves_them_and_no_other(
 
     assert tenants[_UNSERVED].get("web")["status"] == {"observedGeneration": -1}
     assert tenants[_UNSERVED].secret("web") is None
+
+
+def test_an_operator_that_is_asked_to_stop_while_its_watches_begin_ends_in_good_order(
+    cluster: OperatorCluster, secrets_service: RestartableService, tmp_path: Path
+) -> None:
+    program = Path(signalled_program.__file__)
+    flags = [f"--service-url={secrets_service.url}", *cluster.lease_flags(), f"--namespace={_SERVED[0]}"]
+    operator = OperatorProcess(
+        cluster.kubeconfig, tmp_path, flags, "asked-early", program=(sys.executable, program)
+    )
+    operator.start(wait=False)
+    operator.wait_ended()
+    assert '"operator_stopped"' in operator.log()
+    assert "Traceback" not in operator.log()
 
 
 def test_of_two_replicas_one_works_and_the_other_takes_over_when_it_is_stopped(

@@ -324,7 +324,11 @@ _WITH_BETA = ApiServerOptions()
 _NEXT_VERSION = ApiServerOptions(next_version=True)
 _WITHOUT_BETA = ApiServerOptions(
     runtime_config={"certificates.k8s.io/v1beta1": False, "certificates.k8s.io/v1alpha1": False},
-    feature_gates={"ClusterTrustBundle": False, "PodCertificateRequest": False},
+    feature_gates={
+        "ClusterTrustBundle": False,
+        "ClusterTrustBundleProjection": False,
+        "PodCertificateRequest": False,
+    },
 )
 
 

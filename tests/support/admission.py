@@ -12,7 +12,7 @@ from tools.controlplane.controlplane import ControlPlane
 from tools.local.kube_api import Body, RefusedError
 from tools.local.waiting import eventually
 
-__all__ = ["kept_namespace", "refused_creation", "refused_statuses", "webhook_down"]
+__all__ = ["kept_namespace", "refused_creation", "refused_restarts", "refused_statuses", "webhook_down"]
 
 _NAMESPACE_CONTROLLER = "system:serviceaccount:kube-system:namespace-controller"
 _OPERATOR_OR_PROBE = (
@@ -24,6 +24,7 @@ _KINDS = {
     "certificateprofiles": "keybearer.dev",
     "appconnections": "keybearer.dev",
     "secrets": "",
+    "deployments": "apps",
 }
 
 
@@ -62,7 +63,27 @@ def kept_namespace(plane: ControlPlane, tenant: Tenant) -> Iterator[None]:
     """Have the namespace, once it is deleted, stay in Terminating with its Secrets and custom resources."""
     name = f"kept-{tenant.namespace}"
     expression = f"request.userInfo.username != '{_NAMESPACE_CONTROLLER}'"
-    with _applied(plane, _policy(name, tenant, "DELETE", list(_KINDS), expression)):
+    with _applied(
+        plane, _policy(name, tenant, "DELETE", [one for one in _KINDS if one != "deployments"], expression)
+    ):
+        yield
+
+
+@contextmanager
+def refused_restarts(plane: ControlPlane, tenant: Tenant, deployment: str) -> Iterator[None]:
+    """Have the API server refuse every change of Deployments of the namespace; `deployment` is one of them."""
+    name = f"restarts-in-{tenant.namespace}"
+
+    def is_refused() -> bool:
+        probe = {"metadata": {"labels": {"probe": "is-here"}}}
+        try:
+            tenant.api.patch("Deployment", tenant.namespace, deployment, probe)
+        except RefusedError as error:
+            return error.status in (403, 422)
+        return False
+
+    with _applied(plane, _policy(name, tenant, "UPDATE", ["deployments"], "false")):
+        eventually(is_refused, awaited=f"the policy {name} at work")
         yield
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
@@ -147,8 +147,10 @@ def open_certificates(tenant: Tenant, installation: Installation) -> Certificate
     return certificates_of(tenant, installation.admin)
 
 
-def certificates_of(tenant: Tenant, admin: ServiceAdmin) -> Certificates:
-    """Return the same, given the service's administrator alone."""
+def certificates_of(
+    tenant: Tenant, admin: ServiceAdmin, hosts: Sequence[str] = ("*.example.com",)
+) -> Certificates:
+    """Return the same, given the service's administrator alone, and the names that the policy allows."""
     project = tenant.project.id
     manager = admin.new_login(project, role="member")
     tenant.api.create(identity_secret(tenant.namespace, ISSUER, manager.as_secret()))
@@ -169,10 +171,10 @@ def certificates_of(tenant: Tenant, admin: ServiceAdmin) -> Certificates:
         "name": "web",
         "projectId": project,
         "subject": [
-            {"type": "common_name", "allowed": ["*.example.com"]},
+            {"type": "common_name", "allowed": list(hosts)},
             {"type": "organization", "allowed": ["Example"]},
         ],
-        "sans": [{"type": "dns_name", "allowed": ["*.example.com"]}],
+        "sans": [{"type": "dns_name", "allowed": list(hosts)}],
         "validity": {"max": "365d"},
     }
     policies = "/api/v1/cert-manager/certificate-policies"

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import tarfile
 from collections.abc import Mapping
+from pathlib import Path
 
 import yaml
 
 from tools.chart.rendering import ROOT, Json
 
-__all__ = ["MONITORED", "REFUSED", "ROWS", "SIGNERS", "VERSION_BEFORE"]
+__all__ = ["MONITORED", "REFUSED", "ROWS", "SIGNERS", "VERSION_BEFORE", "app_version"]
 
 VERSION_BEFORE = ROOT / "tests" / "golden" / "charts" / "keybearer-0.1.0.tgz"
 """The chart that today's replaces, as `helm package` made it."""
@@ -25,7 +26,7 @@ _GRANT: Mapping[str, Json] = {
     "secretPath": "/public",
 }
 
-MONITORED: Mapping[str, Json] = {
+_MONITORING: Mapping[str, Json] = {
     "monitoring": {
         "serviceMonitor": {
             "enabled": True,
@@ -43,6 +44,8 @@ MONITORED: Mapping[str, Json] = {
     }
 }
 
+MONITORED: Mapping[str, Json] = {**_MONITORING, "embeddedService": {"backup": {"enabled": True}}}
+
 _ROWS: Mapping[str, Mapping[str, Json]] = {
     "defaults": {},
     "a service elsewhere": {
@@ -53,8 +56,22 @@ _ROWS: Mapping[str, Mapping[str, Json]] = {
             "allowServiceUrls": ["https://other.example.com"],
         },
     },
-    "the embedded service, yet an operator for another": {
-        "operator": {"serviceUrl": "http://secrets.example.com", "allowInsecureHttp": True}
+    "a service elsewhere over plain http": {
+        "embeddedService": {"enabled": False},
+        "operator": {"serviceUrl": "http://secrets.example.com", "allowInsecureHttp": True},
+    },
+    "little memory, and all forms of places": {
+        "operator": {"resources": {"limits": {"memory": "64Mi"}}},
+        "embeddedService": {
+            "resources": {"limits": {"memory": "67108864"}},
+            "allowOutbound": [
+                "10.0.0.0/8",
+                "fd00::/8",
+                "ldap.example.com:636",
+                "[fd00::7]:636",
+                "192.168.0.1/32",
+            ],
+        },
     },
     "two namespaces only": {"operator": {"namespaces": ["team-a", "team-b"], "clusterId": "edge"}},
     "a shared identity with grants": {
@@ -162,7 +179,51 @@ _ROWS: Mapping[str, Mapping[str, Json]] = {
         "tests": {"enabled": False},
         "uninstall": {"waitForFinalizers": False},
     },
-    "all that watches": MONITORED,
+    "all that watches": _MONITORING,
+    "all that watches, backups too": MONITORED,
+    "backups with everything, in closed networks": {
+        "podSecurity": {"seLinuxLevel": "s0:c123,c456"},
+        "imagePullSecrets": [{"name": "registry"}],
+        "networkPolicy": {"enabled": True},
+        "embeddedService": {
+            "nodeSelector": {"kubernetes.io/os": "linux"},
+            "tolerations": [{"key": "dedicated", "operator": "Exists"}],
+            "affinity": {"podAffinity": {}},
+            "backup": {
+                "enabled": True,
+                "schedule": "*/15 1-5 * * mon-fri",
+                "timeZone": "Europe/Berlin",
+                "keep": 3,
+                "suspend": True,
+                "timeoutSeconds": 600,
+                "persistence": {"size": "100Gi", "storageClassName": "slow"},
+                "resources": {"requests": {"memory": "32Mi"}},
+                "podLabels": {"a": "b"},
+                "podAnnotations": {"c": "d"},
+            },
+        },
+    },
+    "backups of PostgreSQL, in closed networks": {
+        "embeddedService": {
+            "replicas": 2,
+            "database": {
+                "existingSecret": "my-database",
+                "key": "uri",
+                "ca": {"existingSecret": "my-database-ca"},
+            },
+            "backup": {"enabled": True, "postgresql": {"image": "registry.example.com/postgres:17"}},
+        },
+        "networkPolicy": {
+            "enabled": True,
+            "service": {"egress": [{"ports": [{"port": 5432, "protocol": "TCP"}]}]},
+        },
+    },
+    "claims brought by the user, of data and of backups": {
+        "embeddedService": {
+            "persistence": {"existingClaim": "my-claim"},
+            "backup": {"enabled": True, "persistence": {"existingClaim": "my-backups"}},
+        }
+    },
     "everything about pods": {
         "nameOverride": "kb",
         "fullnameOverride": "kb",
@@ -262,13 +323,18 @@ _AT_ONCE = (
 )
 
 
-def _whole_file_of_the_version_before() -> Mapping[str, Json]:
-    """What those have who copied the whole values.yaml when they installed it."""
-    with tarfile.open(VERSION_BEFORE) as archive:
-        file = archive.extractfile("keybearer/values.yaml")
+def app_version(package: Path) -> str:
+    """The version of the image that a packaged chart asks for."""
+    return str(_packed(package, "Chart.yaml")["appVersion"])
+
+
+def _packed(package: Path, name: str) -> Mapping[str, Json]:
+    """A YAML file of a packaged chart."""
+    with tarfile.open(package) as archive:
+        file = archive.extractfile(f"keybearer/{name}")
         assert file is not None
-        values: Mapping[str, Json] = yaml.safe_load(file)
-    return values
+        found: Mapping[str, Json] = yaml.safe_load(file)
+    return found
 
 
 def _merged(*rows: Mapping[str, Json]) -> Mapping[str, Json]:
@@ -286,7 +352,8 @@ def _merged(*rows: Mapping[str, Json]) -> Mapping[str, Json]:
 
 ROWS: Mapping[str, Mapping[str, Json]] = {
     **_ROWS,
-    "the whole file of the version before": _whole_file_of_the_version_before(),
+    # Who copied it when they installed that version.
+    "the whole file of the version before": _packed(VERSION_BEFORE, "values.yaml"),
     "nearly all values at once": _merged(*(_ROWS[name] for name in _AT_ONCE)),
 }
 
@@ -364,9 +431,34 @@ REFUSED: Mapping[str, tuple[Mapping[str, Json], str]] = {
         },
         "embeddedService.persistence.existingClaim is of SQLite only",
     ),
+    "backups of PostgreSQL without pg_dump": (
+        {"embeddedService": {"database": {"existingSecret": "my-database"}, "backup": {"enabled": True}}},
+        "embeddedService.backup.postgresql.image is required",
+    ),
+    "pg_dump for SQLite": (
+        {"embeddedService": {"backup": {"enabled": True, "postgresql": {"image": "postgres:17"}}}},
+        "embeddedService.backup.postgresql says something of embeddedService.database.existingSecret only",
+    ),
+    "backups on the volume that they are of": (
+        {
+            "embeddedService": {
+                "persistence": {"existingClaim": "my-claim"},
+                "backup": {"enabled": True, "persistence": {"existingClaim": "my-claim"}},
+            }
+        },
+        'is "my-claim", the service\'s own volume',
+    ),
+    "backups of which none is kept": (
+        {"embeddedService": {"backup": {"keep": 0}}},
+        "/embeddedService/backup/keep",
+    ),
+    "a schedule that is none": (
+        {"embeddedService": {"backup": {"schedule": "daily"}}},
+        "/embeddedService/backup/schedule",
+    ),
     "a CA for SQLite": (
         {"embeddedService": {"database": {"ca": {"existingSecret": "my-database-ca"}}}},
-        "embeddedService.database.ca says something of embeddedService.database.existingSecret only",
+        "embeddedService.database.ca needs embeddedService.database.existingSecret",
     ),
     "the URL itself, with its password": (
         {"embeddedService": {"database": {"url": "postgresql://user:password@host/name"}}},
@@ -393,5 +485,40 @@ REFUSED: Mapping[str, tuple[Mapping[str, Json], str]] = {
         {"operator": {"serviceAccount": {"create": False}}},
         "operator.serviceAccount.name is required",
     ),
+    "an operator for another service than the embedded one": (
+        {"operator": {"serviceUrl": "https://secrets.example.com"}},
+        "operator.serviceUrl is set while embeddedService.enabled is true, .*: set embeddedService.enabled to false",
+    ),
+    "an identity that nobody may use": (
+        {"operator": {"sharedIdentity": {"existingSecret": "shared"}}},
+        "operator.sharedIdentity.existingSecret is set without operator.sharedGrants, .*: list in",
+    ),
+    "grants of no identity": (
+        {"operator": {"sharedGrants": [_GRANT]}},
+        "operator.sharedGrants is set without operator.sharedIdentity.existingSecret, .*: name its Secret",
+    ),
+    "one who approves for a signer that is off": (
+        {"operator": {"signers": {"certManager": {"approver": {"name": "cert-manager"}}}}},
+        "operator.signers.certManager.approver.name is set while .* is false: set enabled to true",
+    ),
+    "an operator with too little memory to start": (
+        {"operator": {"resources": {"limits": {"memory": "16Mi"}}}},
+        "operator.resources.limits.memory is 16Mi, .*: give it 64Mi or more",
+    ),
+    "a service with too little memory to start": (
+        {"embeddedService": {"resources": {"limits": {"memory": "512Ki"}}}},
+        "embeddedService.resources.limits.memory is 512Ki, .*: give it 64Mi or more",
+    ),
+    "a range of addresses that is none": (
+        {"embeddedService": {"allowOutbound": ["10.0.0.0/33"]}},
+        "/embeddedService/allowOutbound/0",
+    ),
+    "a long range of addresses that is none": (
+        {"embeddedService": {"allowOutbound": ["fd00::/129"]}},
+        "/embeddedService/allowOutbound/0",
+    ),
+    "a name that Kubernetes refuses": ({"fullnameOverride": "This_Is_Bad"}, "/fullnameOverride"),
+    "a short name that Kubernetes refuses": ({"nameOverride": "9-lives"}, "/nameOverride"),
+    "no port of the API server": ({"networkPolicy": {"apiServerPorts": []}}, "/networkPolicy/apiServerPorts"),
     "a log level that is none": ({"operator": {"log": {"level": "verbose"}}}, "/operator/log/level"),
 }

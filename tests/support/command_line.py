@@ -18,7 +18,7 @@ from keybearer.cli.main import app
 from support.preloaded import can_preload, run_preloaded
 from tools.local.waiting import PATIENCE_SECONDS, eventually
 
-__all__ = ["PROGRAM", "Answer", "CommandLine", "at_a_terminal"]
+__all__ = ["PROGRAM", "Answer", "CommandLine", "at_a_terminal", "in_conversation"]
 
 PROGRAM = Path(sys.executable).with_name("keybearer")
 
@@ -119,6 +119,27 @@ def at_a_terminal(
     Raises:
         AssertionError: it ended without the prompt.
     """
+    return in_conversation(command, environment, [(prompt, typed, True)], folder=folder)
+
+
+def in_conversation(
+    command: Sequence[str],
+    environment: Mapping[str, str],
+    answers: Sequence[tuple[str, str, bool]],
+    *,
+    folder: Path | None = None,
+) -> tuple[int, str]:
+    """Run a command at a terminal of its own, answer its prompts, and return status and all that was shown.
+
+    Args:
+        command: the program and its arguments.
+        environment: all of its variables.
+        answers: part of each prompt in order, what is typed, and whether the prompt is hidden.
+        folder: where it runs; ours when None.
+
+    Raises:
+        AssertionError: it ended without one of the prompts.
+    """
     leader, follower = os.openpty()
     process = subprocess.Popen(
         command,
@@ -130,12 +151,18 @@ def at_a_terminal(
         start_new_session=True,
     )
     os.close(follower)
+    shown = ""
     try:
-        shown = _shown(leader, until=prompt)
-        assert prompt in shown, shown
-        # What is typed before the echo is off would show.
-        eventually(lambda: not termios.tcgetattr(leader)[3] & termios.ECHO, awaited="a terminal without echo")
-        os.write(leader, f"{typed}\n".encode())
+        for prompt, typed, hidden in answers:
+            said = _shown(leader, until=prompt)
+            shown += said
+            assert prompt in said, shown
+            if hidden:
+                # What is typed before the echo is off would show.
+                eventually(
+                    lambda: not termios.tcgetattr(leader)[3] & termios.ECHO, awaited="a terminal without echo"
+                )
+            os.write(leader, f"{typed}\n".encode())
         shown += _shown(leader)
         return process.wait(PATIENCE_SECONDS), shown
     finally:

@@ -26,6 +26,7 @@ from keybearer.destinations.short_lived import ShortLived
 from keybearer.domain.audit_trail import AuditTrail
 from keybearer.domain.outbound import Remotes
 from keybearer.domain.secrets.changes import ChangedSecret, NewSecret
+from keybearer.domain.secrets.writing import SecretWriting
 from keybearer.domain.syncs.jobs import JobTerms, SyncQueue
 from keybearer.domain.syncs.pushing import Pushing
 from keybearer.domain.syncs.queueing import queue
@@ -177,8 +178,11 @@ class KilledRuns:
         note("at the end")
         return kept
 
-    async def go_on(self, left: Left) -> Counter[str]:
-        """Have another process go on, and return how often each name was written by both."""
+    async def go_on(self, left: Left, *, without: Collection[str] = ()) -> Counter[str]:
+        """Have another process go on, and return how often each name was written by both.
+
+        Before it begins, the folder loses the secrets that it should go on `without`.
+        """
         file = self._directory / f"{uuid4()}.db"
         file.write_bytes(left.database)
         left.restore()
@@ -187,6 +191,9 @@ class KilledRuns:
         http = _Watched(list(self._secrets), lambda _: None)
         try:
             async with database.following():
+                if without:
+                    writing = SecretWriting(database, database.clock)
+                    await writing.delete(self._domain.admin, at(self._project), sorted(without))
                 await self._run(database, http)
         finally:
             await database.close()

@@ -128,6 +128,7 @@ class Limit:
         taken: the status of a request within the limit.
         refused: the status of one outside.
         is_number: so that there is a measure under 0.
+        is_optional: so that an empty text or a 0 counts as absent, and isn't refused as too short or too small.
     """
 
     operation: str
@@ -139,6 +140,7 @@ class Limit:
     taken: int = 200
     refused: int = 422
     is_number: bool = False
+    is_optional: bool = False
 
     @property
     def name(self) -> str:
@@ -153,7 +155,10 @@ class Limit:
     @property
     def outside(self) -> list[tuple[int, int]]:
         """Measures that are refused, each with the limit that a message must tell."""
-        below = [(self.low - 1, self.low)] if self.low > 0 or self.is_number else []
+        least = self.low - 1
+        if self.is_optional and least == 0:
+            least = -1
+        below = [(least, self.low)] if least >= 0 or self.is_number else []
         return below + ([] if self.high is None else [(self.high + 1, self.high)])
 
     def send(self, world: World, measure: int) -> httpx.Response:

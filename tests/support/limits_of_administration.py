@@ -257,6 +257,14 @@ _ACTORS = (
     ),
     text("PATCH /api/v1/users/{user}", "password", 12, 256, make=strong_password),
     text("PATCH /api/v1/users/{user}", "firstName", 0, 64),
+    Limit(
+        "POST /api/v1/workspace/{project}/memberships/details",
+        "username",
+        3,
+        254,
+        lambda _, length: {"username": ("n@b" + "b" * length)[:length]},
+        taken=404,
+    ),
     *(
         Limit(
             "POST /api/v1/projects/{project}/memberships",

@@ -77,6 +77,7 @@ def settings_of(options: list[str]) -> Settings:
         parser.add_argument(name, action="append", default=[])
     parser.add_argument("--identity", default="keybearer-identity")
     parser.add_argument("--no-adopt", action="store_true")
+    parser.add_argument("--connections", action="store_true")
     given = parser.parse_args(options)
     return Settings(
         stores=read_places("--map-store", given.map_store),
@@ -84,6 +85,7 @@ def settings_of(options: list[str]) -> Settings:
         issuers=read_issuers("--map-issuer", given.map_issuer),
         identity=given.identity,
         adopt=not given.no_adopt,
+        connections=given.connections,
     )
 
 
@@ -97,6 +99,9 @@ def migrate_text(text: str, settings: Settings, file: str = "given.yaml") -> Mig
 def report_of(migration: Migration) -> str:
     """Return verdicts and findings as lines."""
     lines = [line for one in migration.outcomes for line in _lines(one)]
+    for one in migration.folders:
+        lines.append(f"folder {one.place}: {', '.join(one.names) or '(all)'}")
+        lines += [f"        $ {command}" for command in one.commands]
     lines += [f"{one.file} can't be read: {one.why}" for one in migration.unreadable]
     return "\n".join([*lines, f"passed over: {migration.passed_over}", ""])
 
@@ -108,6 +113,7 @@ def _lines(one: Outcome) -> Iterator[str]:
         yield f"    {finding.effect} {finding.field or '(all)'}: {finding.why} | {finding.remedy}".rstrip(
             " |"
         )
+        yield from (f"        $ {command}" for command in finding.commands)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import glob
 import re
 import threading
 from collections.abc import Iterator
@@ -75,7 +76,9 @@ class PodLogs:
     def _look(self) -> None:
         with self._lock:
             for directory in self._directories:
-                for path in directory.glob(self._pattern):
+                # `Path.glob` would end with an error when a folder goes that it was about to read.
+                for name in glob.iglob(self._pattern, root_dir=directory):  # noqa: PTH207 - see above
+                    path = directory / name
                     if path not in self._files:
                         with contextlib.suppress(FileNotFoundError):  # it went just now, or leads nowhere yet
                             self._files[path] = path.open(errors="replace")

@@ -22,8 +22,8 @@ _PORT_OF_SOCKET = 5432
 
 
 @contextmanager
-def tls_in_front_of(server: PostgresServer, chain: Path, key: Path) -> Iterator[int]:
-    """Yield the port of 127.0.0.1 on which the server is reached by TLS with this certificate, and only so."""
+def tls_in_front_of(server: PostgresServer, chain: Path, key: Path, host: str = "127.0.0.1") -> Iterator[int]:
+    """Yield the port of this host on which the server is reached by TLS with this certificate, and only so."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(chain, key)
     loop = asyncio.new_event_loop()
@@ -49,7 +49,7 @@ def tls_in_front_of(server: PostgresServer, chain: Path, key: Path) -> Iterator[
             task.cancel()
         await asyncio.gather(*others, return_exceptions=True)
 
-    listener = asyncio.run_coroutine_threadsafe(asyncio.start_server(serve, "127.0.0.1", 0), loop).result()
+    listener = asyncio.run_coroutine_threadsafe(asyncio.start_server(serve, host, 0), loop).result()
     try:
         yield listener.sockets[0].getsockname()[1]
     finally:

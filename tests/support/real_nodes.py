@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from support.system_tools import not_run
@@ -76,9 +77,15 @@ def pod(namespace: str, name: str, script: str, **spec: Any) -> dict[str, Any]: 
     }
 
 
-def add_volumes(cluster: NodeCluster, count: int) -> None:
-    """So many claims that name no class get a volume: a directory of this machine that everybody may write in."""
-    for number in range(count):
+def add_volumes(cluster: NodeCluster, count: int, first: int = 0) -> None:
+    """So many claims that name no class get a volume: a directory of this machine that everybody may write in.
+
+    Args:
+        cluster: whose nodes all reach these directories.
+        count: how many.
+        first: number of the first one; no other volume of the cluster has, or had, these numbers.
+    """
+    for number in range(first, first + count):
         directory = cluster.directory / f"volume-{number}"
         directory.mkdir()
         directory.chmod(0o777)
@@ -122,14 +129,14 @@ class Traces:
 
     Attributes:
         record: of the cluster.
-        processes: of the program that started it, by their numbers and the moments of their start.
+        processes: of the program that started it.
     """
 
     record: Record
-    processes: frozenset[tuple[int, int]]
+    processes: frozenset[psutil.Process]
 
     @classmethod
-    def of(cls, address: str, parent: int, *, apart_from: frozenset[tuple[int, int]] = frozenset()) -> Traces:
+    def of(cls, address: str, parent: int, *, apart_from: frozenset[psutil.Process] = frozenset()) -> Traces:
         """Look at the cluster that reaches this machine there, while it runs below the process `parent`.
 
         Args:
@@ -146,9 +153,8 @@ class Traces:
 
         Namespaces end with the processes in them: nothing of a cluster mounts them here.
         """
-        alive = [(pid, start) for pid, start in self.processes if _started(pid) == start]
         checks: Mapping[str, Sequence[object]] = {
-            "processes": alive,
+            "processes": [process for process in self.processes if _lives(process)],
             "interfaces": _existing(Path("/sys/class/net", self.record.interface)),
             "routes": [line for line in _routes() if self.record.interface in line],
             "mounts": [line for line in _mounts() if self.record.directory in line],
@@ -159,32 +165,18 @@ class Traces:
         return {kind: found for kind, found in checks.items() if found}
 
 
-def descendants(parent: int) -> frozenset[tuple[int, int]]:
-    """All processes below one, by their numbers and the moments of their start; itself too."""
-    children: dict[int, list[int]] = {}
-    for directory in Path("/proc").glob("[0-9]*"):
-        fields = _stat(int(directory.name))
-        if fields:
-            children.setdefault(int(fields[1]), []).append(int(directory.name))
-    found, waiting = set(), [parent]
-    while waiting:
-        pid = waiting.pop()
-        found.add((pid, _started(pid)))
-        waiting += children.get(pid, ())
-    return frozenset((pid, start) for pid, start in found if start is not None)
+def descendants(parent: int) -> frozenset[psutil.Process]:
+    """All processes below one; itself too."""
+    first = psutil.Process(parent)
+    return frozenset([first, *first.children(recursive=True)])
 
 
-def _started(pid: int) -> int | None:
-    fields = _stat(pid)
-    return None if not fields or fields[0] in {"Z", "X"} else int(fields[19])
-
-
-def _stat(pid: int) -> list[str]:
-    """What stands behind the name of the program, which may hold anything (proc(5)): its state, its parent, ..."""
+def _lives(process: psutil.Process) -> bool:
+    """Whether it runs, and no other one has its number."""
     try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    except (FileNotFoundError, ProcessLookupError):
-        return []
+        return process.is_running() and process.status() not in {psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD}
+    except psutil.NoSuchProcess:
+        return False
 
 
 def _existing(path: Path) -> list[Path]:

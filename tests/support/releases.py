@@ -1,4 +1,4 @@
-"""Releases for tests: the checkout as it is now, committed in a clone and built there by `make release`."""
+"""The release of a run of tests: the one that `--release` names, or the checkout as it is, built in a clone."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 
@@ -20,10 +21,22 @@ from tools.controlplane.scratch import ScratchDirectory
 from tools.local.waiting import PATIENCE_SECONDS, TEST_SECONDS
 from tools.release.base import DEBIAN
 from tools.release.debian import debian_base
+from tools.release.errors import ReleaseError
+from tools.release.present import present_release
 from tools.release.source import Commit, head
 from tools.release.version import version_of
 
-__all__ = ["RELEASE_SECONDS", "Release", "base_of_images", "released", "released_elsewhere"]
+__all__ = [
+    "RELEASE_SECONDS",
+    "Release",
+    "base_of_images",
+    "build_release",
+    "git",
+    "pytest_addoption",
+    "pytest_configure",
+    "released",
+    "released_elsewhere",
+]
 
 RELEASE_SECONDS = 6 * TEST_SECONDS
 """How long a test may take that waits for a base and a release."""
@@ -33,9 +46,8 @@ _SOMEBODY = {
     **{f"GIT_{who}_NAME": "Tests" for who in ("AUTHOR", "COMMITTER")},
     **{f"GIT_{who}_EMAIL": "tests@example.com" for who in ("AUTHOR", "COMMITTER")},
 }
-
-
 _PLAIN, _PRIVATE = 0o022, 0o077
+_NOTHING: Mapping[str, str] = MappingProxyType({})
 _SETTINGS_OF_GIT = {"tar.umask": "0077", "log.showSignature": "true", "status.showUntrackedFiles": "no"}
 _HABITS = {
     "BUILDAH_FORMAT": "docker",
@@ -86,6 +98,26 @@ class Release:
         return self.dist / f"keybearer-{self.version}.tgz"
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Take a release that was built already."""
+    parser.addoption(
+        "--release", type=Path, metavar="DIR", help="test the release in this directory, and build none"
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Refuse a release that isn't the checkout's before anything is started.
+
+    Raises:
+        UsageError: it isn't, or is no release.
+    """
+    if config.option.release is not None:
+        try:
+            present_release(config.option.release.absolute(), ROOT)
+        except ReleaseError as error:
+            raise pytest.UsageError(str(error)) from error
+
+
 @pytest.fixture(scope="session")
 def base_of_images(request: pytest.FixtureRequest, system_tool: SystemTool) -> Path:
     """Return the archive that images are built on here: a test needs no registry."""
@@ -95,15 +127,21 @@ def base_of_images(request: pytest.FixtureRequest, system_tool: SystemTool) -> P
 
 
 @pytest.fixture(scope="session")
-def released(system_tool: SystemTool, base_of_images: Path) -> Iterator[Release]:
-    """Yield a release, built once for all tests."""
+def released(request: pytest.FixtureRequest, system_tool: SystemTool) -> Iterator[Release]:
+    """Yield the release that all tests share: the one that was named, or else one that is built now."""
+    named: Path | None = request.config.option.release
+    if named is not None:
+        found = present_release(named.absolute(), ROOT)
+        yield Release(found.dist, found.commit, found.version)
+        return
     system_tool("buildah")
-    assert base_of_images.exists()
+    # Asked for only now: a release that was built already needs no base.
+    assert request.getfixturevalue("base_of_images").exists()
     with closing(ScratchDirectory()) as scratch:
         clone = scratch.path / "here"
         _clone(ROOT, clone, _PLAIN)
         _commit_changes(clone)
-        yield _build(clone, {}, _PLAIN)
+        yield build_release(clone)
 
 
 @pytest.fixture(scope="session")
@@ -113,12 +151,18 @@ def released_elsewhere(released: Release) -> Iterator[Release]:
         clone = scratch.path / "another" / "place with a space"
         _clone(released.dist.parent, clone, _PRIVATE)
         for name, value in _SETTINGS_OF_GIT.items():
-            _git(clone, "config", name, value)
-        yield _build(clone, _HABITS, _PRIVATE)
+            git(clone, "config", name, value)
+        yield build_release(clone, _HABITS, _PRIVATE)
 
 
-def _build(clone: Path, variables: Mapping[str, str], umask: int) -> Release:
-    """Build one in that clone."""
+def build_release(clone: Path, variables: Mapping[str, str] = _NOTHING, umask: int = _PLAIN) -> Release:
+    """Build one of what is checked out in a clone.
+
+    Args:
+        clone: whose `dist` it is.
+        variables: of the environment, besides.
+        umask: of the commands.
+    """
     # The environment of these tests is that of the clone: nothing is installed a second time.
     environment = Path(sys.executable).parents[1]
     done = subprocess.run(
@@ -156,12 +200,12 @@ def _machine() -> dict[str, str]:
 def _clone(source: Path, clone: Path, umask: int) -> None:
     """Clone what is committed in a repository."""
     clone.parent.mkdir(parents=True, exist_ok=True)
-    _git(source, "clone", "--quiet", "--depth=1", source.as_uri(), str(clone), umask=umask)
+    git(source, "clone", "--quiet", "--depth=1", source.as_uri(), str(clone), umask=umask)
 
 
 def _commit_changes(clone: Path) -> None:
     """Commit in the clone what is not committed in the checkout."""
-    listed = _git(ROOT, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+    listed = git(ROOT, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
     for name in filter(None, listed.split("\0")):
         source, target = ROOT / name, clone / name
         if os.path.lexists(source):
@@ -169,12 +213,13 @@ def _commit_changes(clone: Path) -> None:
             shutil.copy(source, target, follow_symlinks=False)
         else:
             target.unlink(missing_ok=True)
-    _git(clone, "add", "--all")
-    if _git(clone, "status", "--porcelain"):
-        _git(clone, "commit", "--quiet", "--no-verify", "--no-gpg-sign", "--message=changes")
+    git(clone, "add", "--all")
+    if git(clone, "status", "--porcelain"):
+        git(clone, "commit", "--quiet", "--no-verify", "--no-gpg-sign", "--message=changes")
 
 
-def _git(root: Path, *arguments: str, umask: int = -1) -> str:
+def git(root: Path, *arguments: str, umask: int = -1) -> str:
+    """Return what git printed; CalledProcessError where it failed."""
     done = subprocess.run(
         ["git", *arguments],
         cwd=root,

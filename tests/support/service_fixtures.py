@@ -12,12 +12,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, overload
 
 import httpx
 import pytest
 from pydantic import BaseModel
 
+from keybearer.interface.shapes import Shape
 from support.canary import Canary
 from support.databases import OwnDatabase, sqlite_with_tables
 from support.preloaded import RunningProgram, can_preload, spawn_preloaded
@@ -307,10 +308,13 @@ class ProjectSecrets:
 
 
 class Strict(Protocol):
-    """A check that an answer has the fields of a wire model and no others."""
+    """A check that an answer has the fields of a wire model, or of a shape, and no others; it returns the model."""
 
-    def __call__(self, model: type[Model], answer: dict[str, Any]) -> Model:
-        """Return the answer as the model."""
+    @overload
+    def __call__(self, model: type[Model], answer: dict[str, Any]) -> Model: ...
+
+    @overload
+    def __call__(self, model: type[Shape], answer: dict[str, Any]) -> Any:  # noqa: ANN401 - a model made of the shape
         ...
 
 

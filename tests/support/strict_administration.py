@@ -16,6 +16,8 @@ __all__ = [
     "BOOTSTRAPPED",
     "CLEARED",
     "CLIENT_SECRETS",
+    "FOUND_IDENTITY",
+    "FOUND_IDENTITY_MEMBERSHIP",
     "GRANTS",
     "IDENTITIES",
     "IDENTITY_MEMBERSHIPS",
@@ -32,9 +34,12 @@ __all__ = [
     "ONE_USER",
     "ONE_USER_MEMBERSHIP",
     "ORGANIZATIONS",
+    "OWN_DETAILS",
+    "ROLES_OF_MEMBERSHIP",
     "ROTATED_DATA",
     "ROTATED_ROOT",
     "SELECTED",
+    "SUB_ORGANIZATIONS",
     "TOKEN",
     "UNIVERSAL_AUTH",
     "USERS",
@@ -76,20 +81,57 @@ USERS = shape("users", {"users": listed(_USER), "totalCount": Count})
 _ORGANIZATION = shape("organization", {"id": Uuid, "name": Id, "slug": Slug, "createdAt": Instant})
 ONE_ORGANIZATION = only("organization", _ORGANIZATION)
 ORGANIZATIONS = only("organizations", listed(_ORGANIZATION))
+SUB_ORGANIZATIONS = shape(
+    "organizations below",
+    {"organizations": Annotated[list[str], Field(max_length=0)], "totalCount": Literal[0]},
+)
 _FIRST_IDENTITY = shape("first identity", {"id": Uuid, "name": Id, "credentials": only("token", _TOKEN_TEXT)})
 BOOTSTRAPPED = shape(
     "set up", {"message": Id, "organization": _ORGANIZATION, "user": _USER, "identity": _FIRST_IDENTITY}
 )
 
 # --- machine identities and their roles
-_IDENTITY = shape("identity", {"id": Uuid, "name": Id, "orgId": Uuid, "role": _ORGANIZATION_ROLE, **_TIMES})
-ONE_IDENTITY = only("identity", _IDENTITY)
-IDENTITIES = shape("identities", {"identities": listed(_IDENTITY), "totalCount": Count})
+_LISTED_IDENTITY = {"id": Uuid, "name": Id, "orgId": Uuid, "role": _ORGANIZATION_ROLE, **_TIMES}
+_PROTECTION_AND_METHODS = {
+    "hasDeleteProtection": Literal[False],
+    "authMethods": list[Literal["kubernetes-auth", "ldap-auth", "universal-auth"]],
+}
+_IDENTITY = {
+    **_LISTED_IDENTITY,
+    **_PROTECTION_AND_METHODS,
+    "metadata": Annotated[list[str], Field(max_length=0)],
+}
+_IDENTITY_ITSELF = shape("identity itself", {"id": Uuid, "name": Id, **_PROTECTION_AND_METHODS})
+ONE_IDENTITY = only("identity", shape("identity", _IDENTITY))
+FOUND_IDENTITY = only("identity", shape("found identity", {**_IDENTITY, "identity": _IDENTITY_ITSELF}))
+IDENTITIES = shape(
+    "identities", {"identities": listed(shape("listed identity", _LISTED_IDENTITY)), "totalCount": Count}
+)
+OWN_DETAILS = only(
+    "identityDetails",
+    only("organization", shape("own organization", {"id": Uuid, "name": Id, "slug": Slug})),
+)
 _IDENTITY_MEMBERSHIP = shape(
     "membership of an identity",
     {"id": Uuid, "projectId": Uuid, "identityId": Uuid, "roles": _ROLES, **_TIMES},
 )
 ONE_IDENTITY_MEMBERSHIP = only("identityMembership", _IDENTITY_MEMBERSHIP)
+FOUND_IDENTITY_MEMBERSHIP = only(
+    "identityMembership",
+    shape(
+        "found membership of an identity",
+        {
+            "id": Uuid,
+            "projectId": Uuid,
+            "identityId": Uuid,
+            "roles": _ROLES,
+            "identity": _IDENTITY_ITSELF,
+            "project": shape("project of a membership", {"id": Uuid, "name": str}),
+            **_TIMES,
+        },
+    ),
+)
+ROLES_OF_MEMBERSHIP = only("roles", _ROLES)
 IDENTITY_MEMBERSHIPS = shape(
     "memberships of identities", {"identityMemberships": listed(_IDENTITY_MEMBERSHIP), "totalCount": Count}
 )
@@ -139,6 +181,7 @@ KUBERNETES_AUTH = only(
             "kubernetesHost": Id,
             "caCert": str,
             "tokenReviewMode": Literal["api"],
+            "tokenReviewer": Literal["stored-token", "service-account", "login-token"],
             "allowedNamespaces": str,
             "allowedNames": str,
             "allowedAudience": str,

@@ -38,6 +38,9 @@ def check_answer(response: httpx.Response) -> None:
     assert "cache-control" in response.headers
     assert kind != "application/json" or response.headers["cache-control"] == "no-store"
     assert response.headers["x-content-type-options"] == "nosniff"
+    if request.method == "HEAD":
+        assert not response.content
+        return
     if response.status_code == 304:
         assert not response.content
         assert response.headers["etag"]

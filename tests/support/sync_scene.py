@@ -76,11 +76,11 @@ class SyncScene:
     def database(self) -> Database:
         return self.domain.database
 
-    def engine(self, database: Database | None = None) -> SyncEngine:
-        """Return an engine that doesn't run yet, of this process or of one with that database."""
+    def pushing(self, database: Database | None = None) -> Pushing:
+        """Return what the runs of this process share, or those of one with that database."""
         database = database or self.database
         remotes = outbound_of(OutboundSettings(), self.clock).remotes
-        pushing = Pushing(
+        return Pushing(
             database,
             self.remotes.catalogue,
             remotes,
@@ -90,6 +90,11 @@ class SyncScene:
             self.clock,
             pace=self.terms.pace,
         )
+
+    def engine(self, database: Database | None = None) -> SyncEngine:
+        """Return an engine that doesn't run yet, of this process or of one with that database."""
+        database = database or self.database
+        pushing = self.pushing(database)
 
         async def dependents(unit: UnitOfWork, changes: Sequence[ListChange]) -> Sequence[ListChange]:
             self.followed += 1

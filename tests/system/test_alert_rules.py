@@ -22,7 +22,7 @@ pytestmark = pytest.mark.system
 _CASES = Path(__file__).with_name("alerts.yaml")
 _VALUES: Mapping[str, Json] = {
     "monitoring": {"prometheusRule": {"enabled": True}, "dashboard": {"enabled": True}},
-    "embeddedService": {"metrics": {"enabled": True}},
+    "embeddedService": {"metrics": {"enabled": True}, "backup": {"enabled": True}},
 }
 _OF_GRAFANA = {"$__rate_interval": "5m", "$job": ".+", "$namespace": ".+"}
 

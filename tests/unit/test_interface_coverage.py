@@ -36,6 +36,7 @@ SECTIONS = {
     "7": 11,
     "8": 12,
     "wire.md": 14,
+    "Beyond": 11,
 }
 
 

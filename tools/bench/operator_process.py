@@ -20,7 +20,7 @@ from tools.bench.service import command_path
 from tools.controlplane.ports import free_port
 from tools.controlplane.process import Process
 
-__all__ = ["OperatorFlags", "RunningOperator", "running_operator"]
+__all__ = ["OperatorFlags", "RunningOperator", "environment_of", "running_operator"]
 
 _STOP = timedelta(seconds=60)
 _READY_SECONDS = 60.0
@@ -119,12 +119,7 @@ async def running_operator(flags: OperatorFlags, log_file: Path) -> AsyncIterato
         "keybearer operator",
         [*_program(flags), *_arguments(flags, port)],
         log_file,
-        # Nothing of the caller's own environment: Python then reads and writes its byte code as usual.
-        environment={
-            "PATH": os.defpath,
-            "HOME": str(log_file.parent),
-            "KUBECONFIG": str(flags.kubeconfig),
-        },
+        environment={**environment_of(log_file), "KUBECONFIG": str(flags.kubeconfig)},
     )
     operator = RunningOperator(process, log_file, f"http://127.0.0.1:{port}/readyz")
     await operator.start()
@@ -135,6 +130,14 @@ async def running_operator(flags: OperatorFlags, log_file: Path) -> AsyncIterato
             watchdog.cancel()
     finally:
         await operator.stop()
+
+
+def environment_of(log_file: Path) -> dict[str, str]:
+    """Return what a measured program sees.
+
+    Nothing of the caller's own environment: Python then reads and writes its byte code as usual.
+    """
+    return {"PATH": os.defpath, "HOME": str(log_file.parent)}
 
 
 def _program(flags: OperatorFlags) -> list[str | Path]:

@@ -11,6 +11,7 @@ from tools.bench.options import Options, ServiceOptions
 from tools.bench.rows import (
     certificates,
     cold,
+    dashboard,
     endurance,
     foreign,
     issuance,
@@ -50,6 +51,7 @@ ROWS: Mapping[str, Row] = {
     "repair": Row(repair.run),
     "restart": Row(restart.run),
     "certificates": Row(certificates.run),
+    "dashboard": Row(dashboard.run),
     "endurance": Row(endurance.run, only_when_named=True),
 }
 """In the order of a run: later rows refer to earlier ones."""

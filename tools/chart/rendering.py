@@ -187,9 +187,10 @@ def pods_of(manifests: list[Manifest]) -> list[Manifest]:
 def _pod_of(workload: Manifest) -> Manifest | None:
     if workload.kind == "Pod":
         return workload
-    if workload.kind not in {"Deployment", "StatefulSet", "Job"}:
+    if workload.kind not in {"CronJob", "Deployment", "StatefulSet", "Job"}:
         return None
-    volumes = list(workload.mappings("spec", "template", "spec", "volumes"))
+    template = (*(("spec", "jobTemplate") if workload.kind == "CronJob" else ()), "spec", "template")
+    volumes = list(workload.mappings(*template, "spec", "volumes"))
     for position, _ in enumerate(workload.mappings("spec", "volumeClaimTemplates")):
         name = workload.text("spec", "volumeClaimTemplates", position, "metadata", "name")
         volumes.append({"name": name, "persistentVolumeClaim": {"claimName": name}})
@@ -198,7 +199,7 @@ def _pod_of(workload: Manifest) -> Manifest | None:
         {
             "apiVersion": "v1",
             "kind": "Pod",
-            "metadata": {**workload.mapping("spec", "template", "metadata"), **names},
-            "spec": {**workload.mapping("spec", "template", "spec"), "volumes": list(volumes)},
+            "metadata": {**workload.mapping(*template, "metadata"), **names},
+            "spec": {**workload.mapping(*template, "spec"), "volumes": list(volumes)},
         }
     )

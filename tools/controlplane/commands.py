@@ -18,7 +18,11 @@ __all__ = ["ApiServerOptions", "api_server_command", "controller_manager_command
 # PodCertificateRequest and ClusterTrustBundle are beta in 1.36, and new beta APIs are off by default. The next
 # version has them in certificates.k8s.io/v1, on by default.
 _RUNTIME_CONFIG = {"certificates.k8s.io/v1beta1": True}
-_FEATURE_GATES = {"ClusterTrustBundle": True, "PodCertificateRequest": True}
+_FEATURE_GATES = {
+    "ClusterTrustBundle": True,
+    "ClusterTrustBundleProjection": True,
+    "PodCertificateRequest": True,
+}
 
 _CONTROLLERS = ("namespace-controller", "garbage-collector-controller", "serviceaccount-controller")
 # etcd wants an address to tell other members, and there are none: nothing listens here.

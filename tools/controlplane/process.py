@@ -23,7 +23,7 @@ from tools.controlplane.errors import ControlPlaneError, DeadlineExceededError, 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-__all__ = ["Child", "Launch", "Process", "kill_group", "spawn"]
+__all__ = ["Child", "Launch", "Process", "kill_group", "spawn", "tether"]
 
 _POLL_SECONDS = 0.05
 _TAIL_BYTES = 64 * 1024
@@ -96,13 +96,9 @@ def spawn(
         parting: The signal it gets when this process ends: one that ends it at once.
         inherited: Further open files that it has under the same numbers.
     """
-    tethered: list[str] = []
-    if sys.platform == "linux":
-        who = "-" if user is None else str(user)
-        tethered = [sys.executable, "-I", "-S", str(_TETHER), str(os.getpid()), str(int(parting)), who]
     return _spawner.submit(
         subprocess.Popen,
-        [*tethered, *map(str, command)],
+        [*tether(user=user, parting=parting), *map(str, command)],
         stdin=subprocess.DEVNULL,
         stdout=output,
         stderr=errors,
@@ -111,6 +107,21 @@ def spawn(
         start_new_session=True,
         pass_fds=inherited,
     ).result()
+
+
+def tether(*, user: int | None = None, parting: signal.Signals = signal.SIGKILL) -> list[str]:
+    """What comes before a command, by its path, so that the kernel signals it when the thread that starts it ends.
+
+    Nothing where the kernel is not Linux.
+
+    Args:
+        user: Who it runs as, for whom we are root; we when None.
+        parting: The signal.
+    """
+    if sys.platform != "linux":
+        return []
+    who = "-" if user is None else str(user)
+    return [sys.executable, "-I", "-S", str(_TETHER), str(os.getpid()), str(int(parting)), who]
 
 
 class Process:

@@ -22,10 +22,10 @@ _LIVE_SECONDS = 1.0
 _PLAIN_SECONDS = 30.0
 
 
-def report(message: str, stream: TextIO | None = None) -> None:
-    """One line on standard error, or the stream, visible at once."""
+def report(message: str, stream: TextIO | None = None, *, of: str = "control plane") -> None:
+    """One line of what is under way on standard error, or the stream, visible at once."""
     to = stream or sys.stderr
-    to.write(f"control plane: {message}\n")
+    to.write(f"{of}: {message}\n")
     to.flush()
 
 

@@ -71,7 +71,7 @@ class Recipe:
             (self.module / "go.mod").read_bytes(),
             (self.module / "go.sum").read_bytes(),
             repr((dict(self.packages), self.flags, platform.system(), platform.machine())).encode(),
-            *(source.read_bytes() for source in sorted(self.module.glob("*.go"))),
+            *(source.read_bytes() for source in sorted(self.module.rglob("*.go"))),
         ):
             digest.update(hashlib.sha256(part).digest())
         return cache_root() / self.name / f"{self.version}-{digest.hexdigest()[:_DIGEST_LENGTH]}"

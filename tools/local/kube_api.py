@@ -162,6 +162,19 @@ class KubeApi:
             )
         )
 
+    def json_patch(
+        self, kind: str, namespace: str, name: str, operations: Sequence[Mapping[str, Any]]
+    ) -> Body:
+        """Change the object by these operations (RFC 6902)."""
+        return _object(
+            self._http.patch(
+                self._resource(kind).path(ObjectKey(namespace, name)),
+                content=json.dumps(list(operations)),
+                headers={"Content-Type": "application/json-patch+json"},
+                params={"fieldValidation": "Strict"},
+            )
+        )
+
     def send(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Body:
         """The answer to a request of any kind; a body of PATCH is merged into the object (RFC 7386)."""
         kind = "application/merge-patch+json" if method == "PATCH" else "application/json"
@@ -169,7 +182,11 @@ class KubeApi:
         return _object(self._http.request(method, path, content=content, headers={"Content-Type": kind}))
 
     def history(self, kind: str, namespace: str, since: str) -> Sequence[tuple[str, str]]:
-        """What happened to the objects of a namespace since a resourceVersion: ADDED and so on, and the name.
+        """What happened to the objects of a namespace since a resourceVersion: ADDED and so on, and the name."""
+        return [(what, one["metadata"]["name"]) for what, one in self.events(kind, namespace, since)]
+
+    def events(self, kind: str, namespace: str, since: str) -> Sequence[tuple[str, Body]]:
+        """What happened to the objects of a namespace since a resourceVersion: ADDED and so on, and the object then.
 
         Of a kind without a spec: one more object is made, which shows when all that was before it has come.
         """
@@ -181,15 +198,19 @@ class KubeApi:
                 "metadata": {"namespace": namespace, "name": last},
             }
         )
-        found: list[tuple[str, str]] = []
+        found: list[tuple[str, Body]] = []
         query = {"watch": "1", "resourceVersion": since}
         with self._http.stream("GET", resource.collection_path(namespace), params=query) as answer:
             for event in map(json.loads, answer.iter_lines()):
-                name = event["object"]["metadata"]["name"]
-                if name == last:
+                if event["object"]["metadata"]["name"] == last:
                     break
-                found.append((event["type"], name))
+                found.append((event["type"], event["object"]))
         return found
+
+    def version(self, kind: str, namespace: str) -> str:
+        """The resourceVersion of what a list of the namespace shows now."""
+        listed = _object(self._http.get(self._resource(kind).collection_path(namespace)))
+        return str(listed["metadata"]["resourceVersion"])
 
     def delete(self, kind: str, namespace: str, name: str) -> None:
         """Delete it, without waiting for finalizers; nothing happens where it is gone already."""

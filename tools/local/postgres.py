@@ -70,6 +70,11 @@ class PostgresServer:
             parting=signal.SIGQUIT,
         )
 
+    @property
+    def programs(self) -> Path:
+        """The folder of psql, pg_dump and the others."""
+        return self._programs
+
     def start(self) -> None:
         """It answers, and the database that others are copied from is there.
 

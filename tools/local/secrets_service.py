@@ -5,11 +5,12 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import ssl
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 import httpx
 
@@ -20,7 +21,7 @@ from tools.local.operator_process import keybearer_command
 from tools.local.plain_http import TRUSTS_NOBODY
 from tools.local.waiting import PATIENCE, PATIENCE_SECONDS
 
-__all__ = ["Login", "RestartableService", "ServiceAdmin", "SourceProject"]
+__all__ = ["AdministeredService", "Login", "RestartableService", "ServiceAdmin", "SourceProject"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +99,10 @@ class RestartableService:
         """Whether it was started and has not ended."""
         return self._process.running
 
+    @property
+    def ca_pem(self) -> None:
+        """It speaks plain HTTP."""
+
     def admin_file(self) -> dict[str, str]:
         """What the first start wrote for its administrator."""
         written: dict[str, str] = json.loads((self._data / "admin.json").read_text())
@@ -122,6 +127,21 @@ class RestartableService:
         return False
 
 
+class AdministeredService(Protocol):
+    """A service that runs somewhere."""
+
+    @property
+    def url(self) -> str:
+        """Where it is reached."""
+
+    @property
+    def ca_pem(self) -> bytes | None:
+        """Who signed its certificate; None: it speaks plain HTTP."""
+
+    def admin_file(self) -> dict[str, str]:
+        """Its administrator: `identityId`, `organizationId`, `clientId`, `clientSecret`."""
+
+
 class ServiceAdmin:
     """The service as its administrator: the library where it has a method, plain HTTP where it has none.
 
@@ -130,14 +150,18 @@ class ServiceAdmin:
         url: another place where that is reached, such as a balancer.
     """
 
-    def __init__(self, service: RestartableService, url: str | None = None) -> None:
+    def __init__(self, service: AdministeredService, url: str | None = None) -> None:
         written = service.admin_file()
         where = url or service.url
         self._organization = written["organizationId"]
         self.login = Login(written["identityId"], written["clientId"], written["clientSecret"])
         login = UniversalAuth(self.login.client_id, self.login.client_secret)
-        self.client = Keybearer(where, login, options=ClientOptions(timeout=PATIENCE))
-        self._http = httpx.Client(base_url=where, timeout=PATIENCE_SECONDS, verify=TRUSTS_NOBODY)
+        options = ClientOptions(timeout=PATIENCE, ca_pem=service.ca_pem)
+        self.client = Keybearer(where, login, options=options)
+        trust = TRUSTS_NOBODY
+        if service.ca_pem is not None:
+            trust = ssl.create_default_context(cadata=service.ca_pem.decode())
+        self._http = httpx.Client(base_url=where, timeout=PATIENCE_SECONDS, verify=trust, trust_env=False)
         self._http.headers["Authorization"] = f"Bearer {self.new_token(self.login)}"
 
     def __enter__(self) -> Self:

@@ -10,6 +10,8 @@ import tarfile
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from tools.release.archives import PLAIN, PROGRAM, tar_of
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
@@ -49,10 +51,8 @@ def write_archive(image: HandMadeImage, archive: Path) -> None:
     }
     written = json.dumps(config).encode()
     manifest = [{"Config": "config.json", "RepoTags": [image.name], "Layers": ["layer.tar"]}]
-    with tarfile.open(archive, "w") as whole:
-        _add(whole, "config.json", written)
-        _add(whole, "layer.tar", layer)
-        _add(whole, "manifest.json", json.dumps(manifest).encode())
+    contents = {"config.json": written, "layer.tar": layer, "manifest.json": json.dumps(manifest).encode()}
+    archive.write_bytes(tar_of({name: (PLAIN, content) for name, content in contents.items()}, 0))
 
 
 def _layer(image: HandMadeImage) -> bytes:
@@ -61,18 +61,15 @@ def _layer(image: HandMadeImage) -> bytes:
         parents = {"/".join(path.split("/")[:-1]) for path in (*image.programs, *image.links)}
         for directory in sorted((parents | set(image.directories)) - {""}):
             entry = tarfile.TarInfo(directory)
-            entry.type, entry.mode = tarfile.DIRTYPE, 0o1777 if directory in image.directories else 0o755
+            entry.type, entry.mode = tarfile.DIRTYPE, 0o1777 if directory in image.directories else PROGRAM
             layer.addfile(entry)
         for path, program in sorted(image.programs.items()):
-            _add(layer, path, program.read_bytes(), mode=0o755)
+            content = program.read_bytes()
+            entry = tarfile.TarInfo(path)
+            entry.size, entry.mode = len(content), PROGRAM
+            layer.addfile(entry, io.BytesIO(content))
         for path, target in sorted(image.links.items()):
             entry = tarfile.TarInfo(path)
             entry.type, entry.linkname = tarfile.SYMTYPE, target
             layer.addfile(entry)
     return packed.getvalue()
-
-
-def _add(archive: tarfile.TarFile, name: str, content: bytes, *, mode: int = 0o644) -> None:
-    entry = tarfile.TarInfo(name)
-    entry.size, entry.mode = len(content), mode
-    archive.addfile(entry, io.BytesIO(content))

@@ -135,24 +135,24 @@ class NodeCluster:
         addresses = Addresses(claim.record.number)
         logs = self._log_directory or claim.directory
         logs.mkdir(parents=True, exist_ok=True)
-        switch = _namespaces(stack, claim.directory / "switch", machine)
-        network = Network(machine.ip, machine.nsenter, claim.record.interface, addresses, switch)
+        bridge = _namespaces(stack, claim.directory / "bridge", machine)
+        network = Network(machine.ip, machine.nsenter, claim.record.interface, addresses, bridge)
         network.start()
         options = dataclasses.replace(
             self._options, nodes_at=addresses.machine, controllers=(*self._options.controllers, "*")
         )
         plane = stack.enter_context(ControlPlane(options, log_directory=logs / "control-plane"))
         scheduler = _start_scheduler(stack, plane, programs, logs)
-        house = _House(claim, addresses, machine, programs, network, plane, logs)
+        context = _Context(claim, addresses, machine, programs, network, plane, logs)
         archives = _archives(claim.directory, machine, programs)
-        nodes = tuple(_start_node(stack, house, index, archives) for index in range(1, self._count + 1))
+        nodes = tuple(_start_node(stack, context, index, archives) for index in range(1, self._count + 1))
         made = _Made(claim, addresses, plane, scheduler, nodes)
         made.wait()
         return made
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class _House:
+class _Context:
     """What nodes are made with."""
 
     claim: Claim
@@ -232,32 +232,34 @@ def _start_scheduler(stack: ExitStack, plane: ControlPlane, programs: NodeProgra
     return process
 
 
-def _start_node(stack: ExitStack, house: _House, index: int, archives: Sequence[Path]) -> Node:
+def _start_node(stack: ExitStack, context: _Context, index: int, archives: Sequence[Path]) -> Node:
     """Its programs have begun; it may not be ready."""
     name = node_name(index)
-    directory = house.claim.directory / name
+    directory = context.claim.directory / name
     files = NodeFiles(
         directory,
         directory / "ca.crt",
-        house.plane.client_kubeconfig(name, f"system:node:{name}", "system:nodes"),
-        house.plane.client_kubeconfig(f"{name}-proxy", "system:kube-proxy"),
+        context.plane.client_kubeconfig(name, f"system:node:{name}", "system:nodes"),
+        context.plane.client_kubeconfig(f"{name}-proxy", "system:kube-proxy"),
     )
-    namespaces = _namespaces(stack, directory, house.machine, files.places)
-    house.network.add(index, namespaces)
-    files.client_ca.write_bytes(house.plane.ca_pem)
-    cgroup = house.claim.record.cgroup(index)
+    namespaces = _namespaces(stack, directory, context.machine, files.places)
+    context.network.add(index, namespaces)
+    files.client_ca.write_bytes(context.plane.ca_pem)
+    cgroup = context.claim.record.cgroup(index)
     make_cgroup(cgroup)
     layers = snapshotter(directory)
     write_settings(
         files,
         index,
-        house.addresses,
-        house.machine,
+        context.addresses,
+        context.machine,
         cgroup=cgroup,
         snapshotter=layers,
         sandbox_image=_SANDBOX_IMAGE,
     )
-    node = Node(index, house.addresses.node(index), house.programs, namespaces, files, layers, house.logs)
+    node = Node(
+        index, context.addresses.node(index), context.programs, namespaces, files, layers, context.logs
+    )
     stack.callback(node.stop)
     node.start_runtime()
     for archive in archives:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from tools.controlplane.errors import ControlPlaneError
 from tools.node.cgroups import controllers_missing, make_cgroup, remove_cgroup
-from tools.node.namespaces import run_command
+from tools.node.namespaces import UNSHARED, run_command
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -113,24 +113,18 @@ def _lacking() -> Iterator[str]:
 
 def _refusals() -> Iterator[str]:
     """What the kernel, or whoever runs this machine as a container, doesn't allow."""
-    unshare: list[str | Path] = [
-        _found("unshare"),
-        "--net",
-        "--mount",
-        "--propagation=private",
-        "--pid",
-        "--fork",
-        "--mount-proc",
-    ]
     steps = (
         ("namespaces can't be made", "true"),
         ("interfaces can't be made", f"{_found('ip')} link add name tried type bridge"),
-        ("cables can't be made", f"{_found('ip')} link add tried type veth peer name other"),
+        (
+            "pairs of veth interfaces can't be made",
+            f"{_found('ip')} link add tried type veth peer name other",
+        ),
         ("nftables doesn't work", f"{_found('nft')} add table ip tried"),
     )
     for what, script in steps:
         try:
-            run_command([*unshare, "sh", "-c", script])
+            run_command([_found("unshare"), *UNSHARED, "sh", "-c", script])
         except ControlPlaneError as error:
             yield f"{what}: {error}"
             return

@@ -17,7 +17,10 @@ from tools.local.waiting import GRACE, PATIENCE, PATIENCE_SECONDS
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["Namespaces", "run_command"]
+__all__ = ["UNSHARED", "Namespaces", "run_command"]
+
+UNSHARED = ("--net", "--mount", "--propagation=private", "--pid", "--fork", "--mount-proc")
+"""What unshare is told so that a program gets process, mount and network namespaces of its own."""
 
 _HERE = Path(__file__).parent
 _FIRST, _ENTERED = _HERE / "first_process.py", _HERE / "entered.py"
@@ -40,8 +43,7 @@ class Namespaces:
         self._holder = Process(
             name,
             [
-                *(unshare, "--net", "--mount", "--propagation=private", "--pid", "--fork", "--mount-proc"),
-                "--kill-child=SIGKILL",
+                *(unshare, *UNSHARED, "--kill-child=SIGKILL"),
                 *(sys.executable, "-I", "-S", _FIRST, self._ready),
                 *([] if places is None else [places]),
             ],

@@ -1,7 +1,7 @@
-"""The network of a cluster's nodes: a switch of their own that this machine is plugged into, and addresses for pods.
+"""The network of a cluster's nodes: a bridge that connects them and this machine, and addresses for pods.
 
 All of it is `10.N.0.0/16`, where N is free on this machine: `10.N.0.1` is this machine, `10.N.0.10` and on are the
-nodes, `10.N.1.0/24` and on the pods of each. Each end of a cable goes with the namespace of the other one.
+nodes, `10.N.1.0/24` and on the pods of each. Each end of a veth pair goes with the namespace of the other one.
 """
 
 from __future__ import annotations
@@ -67,37 +67,37 @@ class Network:
         nsenter: Likewise.
         interface: How this machine's end is called; nobody else's.
         addresses: Of the cluster.
-        switch: Namespaces for the switch, which run.
+        bridge: Namespaces for the bridge, which run.
     """
 
     def __init__(
-        self, ip: Path, nsenter: Path, interface: str, addresses: Addresses, switch: Namespaces
+        self, ip: Path, nsenter: Path, interface: str, addresses: Addresses, bridge: Namespaces
     ) -> None:
         self._ip = ip
         self._nsenter = nsenter
         self._interface = interface
         self._addresses = addresses
-        self._switch = switch
+        self._bridge = bridge
         self._nodes: dict[int, Namespaces] = {}
 
     def start(self) -> None:
-        """The switch is there, and this machine has its address."""
+        """The bridge is there, and this machine has its address."""
         here = self._addresses.machine
-        self._inside(self._switch, "link add name switch type bridge")
-        self._inside(self._switch, "link set switch up")
-        self._here(f"link add {self._interface} type veth peer name machine netns {self._switch.pid}")
+        self._inside(self._bridge, "link add name br0 type bridge")
+        self._inside(self._bridge, "link set br0 up")
+        self._here(f"link add {self._interface} type veth peer name machine netns {self._bridge.pid}")
         self._here(f"address add {here}/24 dev {self._interface}")
         self._here(f"link set {self._interface} up")
-        self._inside(self._switch, "link set machine master switch up")
+        self._inside(self._bridge, "link set machine master br0 up")
 
     def add(self, index: int, node: Namespaces) -> None:
-        """The node is plugged in, and all reach each other's pods."""
+        """The node is connected, and all reach each other's pods."""
         if index > _MOST_NODES:
             raise ControlPlaneError(f"a cluster has {_MOST_NODES} nodes at most")
         own = self._addresses.node(index)
         self._inside(node, "link set lo up")
-        self._inside(node, f"link add eth0 type veth peer name node-{index} netns {self._switch.pid}")
-        self._inside(self._switch, f"link set node-{index} master switch up")
+        self._inside(node, f"link add eth0 type veth peer name node-{index} netns {self._bridge.pid}")
+        self._inside(self._bridge, f"link set node-{index} master br0 up")
         self._inside(node, f"address add {own}/24 dev eth0")
         self._inside(node, "link set eth0 up")
         # What is nobody's goes to this machine, which forwards nothing.

@@ -125,7 +125,7 @@ def _clear_abandoned(ip: Path) -> None:
         except BlockingIOError:
             continue  # its maker lives
         else:
-            report(f"clearing what an earlier run left: {record.interface}, {record.directory}")
+            report(f"clearing what an earlier run left: {record.interface}, {record.directory}", of="nodes")
             record.clear(ip)
             file.unlink()
         finally:

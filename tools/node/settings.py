@@ -16,8 +16,6 @@ __all__ = ["CLUSTER_DNS", "CLUSTER_DOMAIN", "NodeFiles", "node_name", "write_set
 CLUSTER_DNS = "10.96.0.10"
 """Of the Service of the cluster's DNS, in the API server's range of Services."""
 CLUSTER_DOMAIN = "cluster.local"
-
-
 _RUNTIME_SOCKET = Path("/run/containerd/containerd.sock")
 """The kubelet looks there for what it counts of containers, whatever its settings say."""
 
@@ -103,7 +101,7 @@ def _cni(files: NodeFiles, pods: str) -> dict[str, object]:
         "name": "pods",
         "plugins": [
             {
-                # A cable and a route for each pod: answers to a Service's address never take a short cut past
+                # A veth pair and a route for each pod: answers to a Service's address never take a short cut past
                 # kube-proxy's rules, as they do between the ports of one bridge.
                 "type": "ptp",
                 "ipMasq": False,

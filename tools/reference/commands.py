@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -13,12 +13,17 @@ from typing import Literal, get_args, get_origin
 import typer
 from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 
+from keybearer.cli.examples import EXAMPLES, PLUGIN_EXAMPLES
 from keybearer.cli.kubectl.main import app as plugin
 from keybearer.cli.main import app
 from tools.reference.markdown import NOTE, anchor, cell, code, table
 
 __all__ = ["Command", "commands", "commands_page"]
 
+_EXAMPLES: Mapping[str, Sequence[str]] = {
+    **{f"keybearer {name}": examples for name, examples in EXAMPLES.items()},
+    **{f"kubectl keybearer {name}": examples for name, examples in PLUGIN_EXAMPLES.items()},
+}
 _WORDS: Mapping[object, str] = {Path: "path", int: "number", float: "number", str: "text"}
 
 
@@ -85,6 +90,18 @@ def _render(one: Command) -> str:
             table(
                 ("option", "takes", "default", "does"),
                 [(_names(part), _takes(part), _default(part), _does(part)) for part in options],
+            )
+        )
+    examples = _EXAMPLES.get(one.name, ())
+    if examples:
+        lines = [line for example in examples for line in example.splitlines()]
+        parts.append(
+            "\n".join(
+                (
+                    "Example:\n" if len(examples) == 1 else "Examples:\n",
+                    *(f"    {line}" for line in lines),
+                    "",
+                )
             )
         )
     return "\n".join(parts)

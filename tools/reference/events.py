@@ -12,47 +12,47 @@ EVENTS: Mapping[str, tuple[str, str, str]] = {
     "TargetWritten": (
         "SecretSync",
         "Normal",
-        "A target was written again; the message names the keys. The first writing has the status to say so, and no Event.",
+        "A target was written again; the message names the keys. The first write is only in the status.",
     ),
     "TargetRetired": (
         "SecretSync",
         "Normal",
-        "A target that the spec no longer names was taken back.",
+        "A target that the spec no longer names was removed.",
     ),
     "Renewed": (
         "CertificateProfile",
         "Normal",
-        "A certificate was issued anew and is in its Secret; the message says why.",
+        "A certificate was issued again and is in its Secret; the message says why.",
     ),
     "WorkloadNotFound": (
         "SecretSync, CertificateProfile",
         "Warning",
-        "A workload of `rolloutRestart` doesn't exist: correct it if that is a slip.",
+        "A workload of `rolloutRestart` doesn't exist: correct its name, or create it. `status.workloads` and the message of Ready name it until then.",
     ),
     "MountsNotRefreshed": (
         "SecretSync, CertificateProfile",
         "Warning",
-        "`refreshMounts` is set, and the operator has no right on pods; mounted files change at the kubelet's own pace.",
+        "The API server refuses the requests of `refreshMounts`. The kubelet updates mounted files within one or two minutes.",
     ),
     "RequestUnknown": (
         "SecretSync",
         "Warning",
-        "The annotations of a request say something that is none; [the words that there are](labels.md#requests).",
+        "The annotations have an unknown request. [Requests](labels.md#requests) lists all of them.",
     ),
     "RequestRefused": (
         "SecretSync",
         "Warning",
-        "What a request asks for can't be done as the spec is; the message says why. It was answered as `sync`.",
+        "The spec doesn't allow the request; the message says why. The operator did a `sync` instead.",
     ),
     "Orphaned": (
         "all three kinds",
         "Warning",
-        "Cleaning up passed its deadline; the message names what is left behind and why.",
+        "The clean-up passed its deadline. The message names the rest, and the cause.",
     ),
     "CertificateIssued": (
         "CertificateRequest, CertificateSigningRequest, PodCertificateRequest",
         "Normal",
-        "A certificate was handed over; the message has its serial number.",
+        "A certificate was delivered; the message has its serial number.",
     ),
 }
 """What is told beside the reasons of conditions: of which objects, in which type, and what it means."""
@@ -66,16 +66,16 @@ def events_page() -> str:
             "# Events\n",
             NOTE + "\n",
             (
-                "Events (`events.k8s.io/v1`) are told by `keybearer.dev/operator`, about the object that they concern. When the reason "
-                "of a condition changes, an Event has it too: `Normal` where all is well, `Warning` elsewhere. The page on "
-                "[conditions](reasons.md) says what they mean. A first sync that goes well makes no Event. The same holds for "
-                "requests of others; their reasons are [there](reasons.md#requests-of-others) too.\n"
+                "The operator (`keybearer.dev/operator`) writes Events (`events.k8s.io/v1`) on its objects. When the reason of "
+                "a condition changes, an Event has it too: `Normal` if all is well, and `Warning` otherwise. [Conditions and "
+                "reasons](reasons.md) explains the reasons. A first sync without problems makes no Event. The same is true for "
+                "[requests of others](reasons.md#requests-of-others).\n"
             ),
-            "Beside these:\n",
+            "There are also these Events:\n",
             table(("reason", "on", "type", "means"), rows),
             (
-                "Events of one kind about one object are joined by the API server's rules, and the API server forgets all of them "
-                "after an hour by default: what matters is in the status.\n"
+                "The API server joins Events of one kind on one object. By default it deletes all Events after an hour. "
+                "Everything important is in the status.\n"
             ),
         )
     )

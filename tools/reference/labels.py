@@ -106,7 +106,7 @@ _WORDS = {
         "SecretSync with a destination",
         "Remove the names of others that `status.push.foreign` shows from the destination, this once.",
     ),
-    "renew": ("CertificateProfile", "Issue all of its certificates anew."),
+    "renew": ("CertificateProfile", "Issue all of its certificates again."),
 }
 
 

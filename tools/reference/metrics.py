@@ -27,7 +27,7 @@ LABELS: Mapping[str, str] = {
     "class": f"of the rate limit: {', '.join(kind for kind in RequestClass if kind is not RequestClass.ALL)}",
     "condition": "type of the condition: Ready, Reconciling, Stalled and so on",
     "destination": "of secret syncs, in the words of [destinations](../destinations.md#destinations)",
-    "effect": "what had to wait: repair, push, restart or issue",
+    "effect": "the delayed effect: repair, push, restart or issue",
     "kind": f"kind of the object: {', '.join(RESOURCES)}; of targets Secret or ConfigMap; of what signers use a kind of others",
     "lane": f"how urgent: {', '.join(lane.name.lower() for lane in Lane)}",
     "method": "of HTTP",
@@ -114,21 +114,21 @@ def metrics_page() -> str:
             "# Metrics\n",
             NOTE + "\n",
             (
-                "None holds a value, or the name of a key. What to look at, and what the time from a change to its Secret is "
-                "made of, is in [operations](../operations.md#watch).\n"
+                "No metric holds a value, or the name of a key. [Operations](../operations.md#watch) says which ones to watch, and "
+                "how the time from a change to its Secret is measured.\n"
             ),
             "## Operator\n",
             (
-                "At `/metrics` of the address that `--metrics-listen` says (port 8081 of each replica with the chart). A replica "
-                "that stands by tells zeros.\n"
+                "They are at `/metrics` of the address in `--metrics-listen` (with the chart, port 8081 of each replica). A waiting "
+                "replica has zeros.\n"
             ),
             _table(operator),
             "Counters and histograms also have a `…_created` sample: the instant from which they count.\n",
             "## Service\n",
             (
-                "At `/metrics` of the address that `keybearer serve --metrics-listen` says, and nowhere without it (port 9090 "
-                "with the chart, where `monitoring.serviceMonitor` or `embeddedService.metrics` is enabled). Each process counts "
-                "by itself, from its start.\n"
+                "They are at `/metrics` of the address in `keybearer serve --metrics-listen`, and off without it. With the chart "
+                "this is port 9090, if `monitoring.serviceMonitor` or `embeddedService.metrics` is enabled. Each process counts "
+                "its own work, from its start.\n"
             ),
             _table(service),
             "## Labels\n",
@@ -147,4 +147,4 @@ def _table(known: Mapping[str, tuple[Metric, tuple[str, ...]]]) -> str:
         )
         for name, (family, labels) in known.items()
     ]
-    return table(("metric", "type", "labels", "what it tells"), rows)
+    return table(("metric", "type", "labels", "meaning"), rows)

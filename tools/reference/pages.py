@@ -28,14 +28,14 @@ _INDEX = f"""# Reference
 
 {NOTE}
 
-What there is, as the code has it.
+These pages are written from the code.
 
 | page | lists |
 |---|---|
 | [SecretSync](secretsync.md), [AppConnection](appconnection.md), [CertificateProfile](certificateprofile.md) | every field, its bounds and its rules |
-| [Conditions and reasons](reasons.md) | what each means, and what to do |
-| [Events](events.md) | what is told beside them |
-| [Labels and annotations](labels.md) | what Keybearer sets, and by which annotations people ask it for something |
+| [Conditions and reasons](reasons.md) | the meaning of each, and what to do |
+| [Events](events.md) | other Events of the operator |
+| [Labels and annotations](labels.md) | everything that Keybearer sets, and annotations for requests |
 | [Metrics](metrics.md) | every metric with its labels |
 | [Commands](commands.md) | every command with its options |
 """

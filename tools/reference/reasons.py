@@ -6,13 +6,14 @@ import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import TypeVar
 
 from keybearer.controllers.appconnection.reasons import Reason as ConnectionReason
 from keybearer.controllers.appconnection.remedies import REMEDIES as CONNECTION_REMEDIES
 from keybearer.controllers.certificateprofile.reasons import REMEDIES as PROFILE_REMEDIES
 from keybearer.controllers.certificateprofile.reasons import Reason as ProfileReason
 from keybearer.controllers.conditions import BUDGET_USED, CLOCK_IN_SYNC, Tone, build_conditions
+from keybearer.controllers.custom_resource import Turn
+from keybearer.controllers.remedy import Remedy
 from keybearer.controllers.secretsync.reasons import KEY_REMEDIES
 from keybearer.controllers.secretsync.reasons import REMEDIES as SYNC_REMEDIES
 from keybearer.controllers.secretsync.reasons import Reason as SyncReason
@@ -24,36 +25,37 @@ __all__ = ["CONDITIONS", "reasons_page"]
 
 CONDITIONS: Mapping[str, str] = {
     "Ready": "The object is as its spec says. It also stays True in `mode: Suspended`, where it was True before.",
-    "Reconciling": "Something outside the object must come right by itself; it is tried again. Nothing of you is needed.",
-    "Stalled": "You have to change something; the message says what. It is looked at again at leisure, and at once when "
-    "what it depends on changes.",
-    "Guarded": "The guard holds a change back, because too many keys would vanish at once (only SecretSyncs).",
+    "Reconciling": "Something outside the object must recover. The operator tries again; you don't need to do anything.",
+    "Stalled": "You must change something; the message says what. The operator tries again now and then, and at once when "
+    "something changes that the object depends on.",
+    "Guarded": "The guard holds a change back, because too many keys would be removed at once (only SecretSyncs).",
     BUDGET_USED: "The object caused an effect (repairs, pushes, certificates) as often as it may, and the next one waits. "
-    "The message says why, and since when. It is there beside the others, and goes after six calm minutes, or an hour for "
+    "The message says why, and since when. It is there in addition to the others, and ends after six calm minutes, or an hour for "
     "certificates.",
     CLOCK_IN_SYNC: "False while the operator's clock differs from the service's by more than a minute; the service's "
-    "clock decides. The condition is there beside the others, and is never True (only CertificateProfiles).",
+    "clock decides. The condition is there in addition to the others, and is never True (only CertificateProfiles).",
 }
 _ASIDE = (BUDGET_USED, CLOCK_IN_SYNC)
 """Conditions that stand beside whatever the others say."""
 _TONES = {
     Tone.READY: "all is well",
     Tone.WAITING: "it waits for something outside, and tries again",
-    Tone.STALLED: "you have to change something",
+    Tone.STALLED: "you must change something",
     Tone.HELD: "a plan waits for approval",
     Tone.PAUSED: "`mode: Suspended`, never reconciled before",
 }
-_FILLED = {
-    "{identity}": "IDENTITY",
-    "{namespace}": "NAMESPACE",
-    "{connection}": "NAME",
-    "{approve-plan}": "[approve-plan](labels.md#requests)",
-    "{release-guard}": "[release-guard](labels.md#requests)",
-    "{sync}": "[sync](labels.md#requests)",
+_TURNS = {
+    Turn.USER: "",
+    Turn.SERVICE_ADMINISTRATOR: "An administrator of the service: ",
+    Turn.CLUSTER_ADMINISTRATOR: "An administrator of the operator: ",
+    Turn.NOBODY: "",
 }
-
-
-_Reason = TypeVar("_Reason", bound=StrEnum)
+_REQUESTS = {
+    "{approve-plan}": "([approve-plan](labels.md#requests))",
+    "{release-guard}": "([release-guard](labels.md#requests))",
+    "{sync}": "([sync](labels.md#requests))",
+    "{import}": "([import](labels.md#requests))",
+}
 
 
 def reasons_page() -> str:
@@ -77,8 +79,8 @@ def reasons_page() -> str:
             _table(SyncReason, SYNC_REMEDIES),
             "### Single keys\n",
             (
-                "These are in `status.keys[].reason`. Those that keep the target from being written are the reason of `Ready` "
-                "as well; the last good target stays.\n"
+                "These are in `status.keys[].reason`. A reason that keeps the target from being written is also the reason of "
+                "`Ready`. The last good target stays.\n"
             ),
             table(
                 ("reason", "means", "what to do", "keeps the target from being written"),
@@ -93,9 +95,9 @@ def reasons_page() -> str:
             _table(ProfileReason, PROFILE_REMEDIES),
             "## Requests of others\n",
             (
-                "What CertificateRequests of cert-manager, CertificateSigningRequests and PodCertificateRequests of Kubernetes are "
-                "answered with, in a condition and an Event. A request that waits for its profile, or for the service, is told the "
-                "reason of that as well.\n"
+                "CertificateRequests of cert-manager, and CertificateSigningRequests and PodCertificateRequests of Kubernetes, get "
+                "these reasons in a condition and an Event. A request that waits for its profile or for the service also gets the "
+                "reason why that isn't ready.\n"
             ),
             table(
                 ("reason", "means", "what to do"),
@@ -121,15 +123,18 @@ def _combinations() -> list[tuple[str, ...]]:
     return rows
 
 
-def _table(kind: type[_Reason], remedies: Mapping[_Reason, str]) -> str:
+def _table(kind: type[StrEnum], remedies: Mapping[str, Remedy]) -> str:
     docs = member_docs(kind)
-    rows = (
-        (code(reason.value), cell(docs[reason.value]), cell(_general(remedies[reason]) or "Nothing."))
-        for reason in kind
-    )
+    rows = ((code(one), cell(docs[one]), cell(_general(remedies[one]) or "Nothing.")) for one in kind)
     return table(("reason", "means", "what to do"), rows)
 
 
-def _general(remedy: str) -> str:
-    """Return the text with general words where `keybearer explain` fills in names."""
-    return re.sub(r"\{[a-z-]+\}", lambda found: _FILLED[found.group()], remedy)
+def _general(remedy: Remedy) -> str:
+    """Return a remedy with general words where the operator fills in names."""
+    word, _, rest = remedy.command.partition(" ")
+    request = _REQUESTS.get(word)
+    command = "" if not remedy.command else f" {request}" if request else f" `{remedy.command}`"
+    if request and rest:
+        command += f" with `{rest}`"
+    text = f"{_TURNS[remedy.turn]}{remedy.step}{command}"
+    return re.sub(r"\{([a-z]+)\}", lambda found: found[1].upper(), text)

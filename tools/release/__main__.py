@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import argparse
-import signal
 import sys
 from pathlib import Path
 
 from tools.chart.rendering import HelmError
 from tools.controlplane.errors import BuildError
+from tools.controlplane.stopping import StopRequested, stop_on_signals
 from tools.release.build import build
 from tools.release.environment import read_settings
 from tools.release.errors import ReleaseError
+from tools.release.present import present_release
+from tools.release.progress import report
 
 __all__ = ["main"]
 
@@ -24,13 +26,24 @@ def main() -> int:
     parser.add_argument(
         "--output", type=Path, default=_ROOT / "dist", help="the directory; ./dist by default"
     )
+    parser.add_argument(
+        "--check",
+        action="store_true",
+        help="build nothing; say whether the directory holds a release of the commit that is checked out",
+    )
     arguments = parser.parse_args()
-    # What was begun is taken back when we are asked to end, as with Ctrl-C.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    stop_on_signals()
     try:
-        build(_ROOT, arguments.output.absolute(), read_settings())
+        if arguments.check:
+            found = present_release(arguments.output.absolute(), _ROOT)
+            report(f"{found.dist} holds keybearer {found.version} of commit {found.commit.name}")
+        else:
+            build(_ROOT, arguments.output.absolute(), read_settings())
     except (ReleaseError, BuildError, HelmError) as error:
         sys.stderr.write(f"{error}\n")
+        return 1
+    except StopRequested:
+        sys.stderr.write("stopped: run make release again\n")
         return 1
     return 0
 

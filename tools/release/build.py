@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.metadata
-import json
 import platform
 import shutil
 import zlib
@@ -136,7 +135,7 @@ class _Release:
             on, base = prepare_base(engine, self._source, self._settings)
             engine.make_image(self._source, on, bill)
             engine.write_layout(layout)
-            version = json.loads(engine.version())["version"]
+            version = engine.version()
         finally:
             engine.clear()
         made = self._scratch / "image.tar"
@@ -145,7 +144,7 @@ class _Release:
         suffix = described.replace("/", "-")
         shutil.move(made, self._place(f"{suffix}.oci.tar"))
         shutil.copyfile(bill, self._place(f"{suffix}.cdx.json"))
-        return described, base, str(version)
+        return described, base, version
 
     def _place(self, suffix: str) -> Path:
         return self._into / f"{NAME}-{self._version}-{suffix}"

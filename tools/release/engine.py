@@ -16,7 +16,6 @@ from tools.release.source import Commit
 __all__ = ["Engine"]
 
 _NAME = "localhost/keybearer:released"
-_DEADLINE_SECONDS = 900.0
 _PULL_SECONDS = 300.0
 _CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
 # What leads pip to its packages. The rest of its settings speaks of this machine's files.
@@ -63,13 +62,8 @@ class Engine:
         Raises:
             ReleaseError: the registry can't be reached, or doesn't have it.
         """
-        self._run(
-            [
-                self._program,
-                *("pull", "--quiet", "--retry=0", f"--signature-policy={self._policy}", reference),
-            ],
-            within=_PULL_SECONDS,
-        )
+        pull = ("pull", "--quiet", "--retry=0", f"--signature-policy={self._policy}", reference)
+        run([self._program, *pull], self._environment, self._directory, within=_PULL_SECONDS)
         return self.said("inspect", "--type=image", "--format={{.FromImageDigest}}", reference).strip()
 
     def import_root(self, archive: Path, name: str) -> None:
@@ -123,7 +117,7 @@ class Engine:
 
     def version(self) -> str:
         """Of buildah itself."""
-        return self.said("version", "--json").strip()
+        return str(json.loads(self.said("version", "--json"))["version"])
 
     def said(self, *arguments: str) -> str:
         """What buildah printed.
@@ -154,8 +148,8 @@ class Engine:
             found.append(f"--secret=id=ca,src={authorities}")
         return found
 
-    def _run(self, command: Sequence[str], *, within: float = _DEADLINE_SECONDS) -> str:
-        return run(command, self._environment, self._directory, within=within)
+    def _run(self, command: Sequence[str]) -> str:
+        return run(command, self._environment, self._directory)
 
 
 def _settings_of_pip(directory: Path) -> dict[str, str]:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
+
+from tools.controlplane.progress import report as report_of
 
 __all__ = ["report", "step"]
 
 
-def report(message: str) -> None:
-    """One line, visible at once."""
-    sys.stderr.write(f"release: {message}\n")
-    sys.stderr.flush()
+report = partial(report_of, of="release")
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 import uuid
 import zipfile
@@ -28,6 +29,8 @@ __all__ = ["bill_of_wheel", "locked_versions"]
 _VERSION = SchemaVersion.V1_6
 # Which releases an installer may take; the version beside it is the one that the lock has, and that was tested.
 _ASKED = "keybearer:requirement"
+_PAGE = "keybearer/cli/dashboard/page/built.json"
+"""What the dashboard's page was built from (tools/dashboard)."""
 
 
 def locked_versions(lock: str) -> dict[str, str]:
@@ -62,12 +65,13 @@ def bill_of_wheel(wheel: Path, locked: Mapping[str, str], seconds: int) -> str:
         licenses=[LicenseExpression(said["License-Expression"])],
     )
     asked = _asked(said.get_all("Requires-Dist", []), locked)
-    bill = Bom(components=[*asked, *(_file(name, content) for name, content in files.items())])
+    contained = _contained(files)
+    bill = Bom(components=[*asked, *contained, *(_file(name, content) for name, content in files.items())])
     bill.metadata.component = root
     bill.metadata.timestamp = datetime.fromtimestamp(seconds, UTC)
-    for component in asked:
+    for component in (*asked, *contained):
         bill.register_dependency(component)
-    bill.register_dependency(root, asked)
+    bill.register_dependency(root, [*asked, *contained])
     bill.serial_number = uuid.uuid5(
         uuid.NAMESPACE_URL, f"{purl} {hashlib.sha256(wheel.read_bytes()).hexdigest()}"
     )
@@ -99,6 +103,20 @@ def _component(name: str, requirements: list[Requirement], version: str) -> Comp
         bom_ref=purl.to_string(),
         scope=ComponentScope.OPTIONAL if is_optional else ComponentScope.REQUIRED,
         properties=[Property(name=_ASKED, value=str(one)) for one in requirements],
+    )
+
+
+def _contained(files: Mapping[str, bytes]) -> list[Component]:
+    """Each package of npm whose code is in the dashboard's page."""
+    record = files.get(_PAGE)
+    packages = {} if record is None else json.loads(record)["packages"]
+    return [_of_npm(name, version) for name, version in sorted(packages.items())]
+
+
+def _of_npm(name: str, version: str) -> Component:
+    purl = PackageURL("npm", None, name, version)
+    return Component(
+        name=name, version=version, type=ComponentType.LIBRARY, purl=purl, bom_ref=purl.to_string()
     )
 
 

@@ -8,6 +8,9 @@ runAsNonRoot: true
 {{- end }}
 {{- end }}
 fsGroupChangePolicy: OnRootMismatch
+{{- with .Values.podSecurity.seLinuxLevel }}
+seLinuxOptions: {level: {{ . | quote }}}
+{{- end }}
 seccompProfile:
   type: RuntimeDefault
 {{- end }}

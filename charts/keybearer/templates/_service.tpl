@@ -47,3 +47,8 @@ asked (helm template). Call with (list $ "name").
 {{- toYaml .data }}
 {{- end }}
 {{- end }}
+
+{{- /* Not empty where a CronJob backs the embedded service up. */}}
+{{- define "keybearer.backsUp" -}}
+{{- if and .Values.embeddedService.enabled .Values.embeddedService.backup.enabled }}true{{ end }}
+{{- end }}

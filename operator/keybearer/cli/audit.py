@@ -25,16 +25,16 @@ def show(
     context: typer.Context,
     project: Annotated[
         str | None,
-        typer.Option("--project", "-p", envvar="KEYBEARER_PROJECT", help="Of this project only: slug or id."),
+        typer.Option("--project", "-p", envvar="KEYBEARER_PROJECT", help="Only of this project: slug or id."),
     ] = None,
     event: Annotated[
-        list[str] | None, typer.Option(help="Of this kind only, such as create-secret; repeatable.")
+        list[str] | None, typer.Option(help="Only of this kind, such as create-secret; repeatable.")
     ] = None,
     actor: Annotated[str | None, typer.Option(help="Id of the identity or user who did it.")] = None,
     since: Annotated[
         str | None, typer.Option(help="From here on: 30m, 24h, or 2026-01-02T03:04:05Z.")
     ] = None,
-    limit: Annotated[int, typer.Option(help="How many lines, the latest first.", min=1, max=1000)] = 50,
+    limit: Annotated[int, typer.Option(help="How many lines; the latest come first.", min=1, max=1000)] = 50,
     output: Output = OutputFormat.TABLE,
 ) -> None:
     """Show what was done, by whom and from where. Never shows values: none are recorded."""

@@ -6,47 +6,45 @@ hidden prompt, and is shown nowhere.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import asdict
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from keybearer.base.clock import SystemClock
 from keybearer.cli.connecting import connected
-from keybearer.cli.failures import CommandError, ExitStatus
-from keybearer.cli.output import (
-    Output,
-    OutputFormat,
-    Yes,
-    print_done,
-    print_found,
-    require_confirmed,
-)
+from keybearer.cli.failures import misused, nothing_to_change
+from keybearer.cli.identity_finding import WhichIdentity, identity_id_of
+from keybearer.cli.on_demand import new_group
+from keybearer.cli.output import Output, OutputFormat, Yes, note, print_done, print_fields, require_confirmed
 from keybearer.cli.own_credentials import OwnCredential
 from keybearer.cli.private_input import private_text, read_text
+from keybearer.cli.reviewers import HOW_TO_MAKE, OWN_API, warnings_about
 
 if TYPE_CHECKING:
     from keybearer.client import AllowedField, KubernetesAuthSettings, LdapAuthSettings
 
 __all__ = ["kubernetes_auth", "ldap_auth"]
 
-kubernetes_auth = typer.Typer(
-    help="Let ServiceAccounts of a cluster log in as an identity.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
-ldap_auth = typer.Typer(
-    help="Let people of a directory log in as an identity.", no_args_is_help=True, rich_markup_mode=None
-)
+kubernetes_auth = new_group("Let ServiceAccounts of a cluster log in as an identity.")
+ldap_auth = new_group("Let people of a directory log in as an identity.")
 
-IdentityId = Annotated[str, typer.Argument(help="Id of the identity.")]
+_REVIEWERS: Mapping[str, str] = {
+    "stored-token": "the reviewer's token that the service keeps",
+    "service-account": "the service's own ServiceAccount",
+    "login-token": "the token that logs in (no reviewer's token is set)",
+}
+"""By `token_reviewer` of the settings."""
+
 CaFile = Annotated[
-    Path | None, typer.Option(help="PEM certificates that the service is to trust there.", dir_okay=False)
+    Path | None, typer.Option(help="PEM certificates that the service trusts there.", dir_okay=False)
 ]
 TokenTtl = Annotated[int | None, typer.Option(help="Seconds a token lives; 0 for no end.", min=0)]
-TokenMaxTtl = Annotated[int | None, typer.Option(help="Seconds to which it may be renewed.", min=0)]
-TokenUses = Annotated[int | None, typer.Option(help="Requests a token is good for; 0 for any number.", min=0)]
+TokenMaxTtl = Annotated[int | None, typer.Option(help="Seconds up to which it can be renewed.", min=0)]
+TokenUses = Annotated[
+    int | None, typer.Option(help="How many requests a token allows; 0 for any number.", min=0)
+]
 TrustedIps = Annotated[
     list[str] | None,
     typer.Option("--trusted-ip", help="Where tokens may be used: address or range; repeatable."),
@@ -55,14 +53,15 @@ TrustedIps = Annotated[
 
 @kubernetes_auth.command("attach")
 def attach_kubernetes_auth(
-    identity_id: IdentityId,
+    identity: WhichIdentity,
     host: Annotated[str, typer.Option(help="Address of the API server, such as https://10.0.0.1:6443.")],
     ca_file: CaFile = None,
     reviewer_token_file: Annotated[
         Path | None,
         typer.Option(
-            help="File with the token that the service asks the API server with; - is standard input. Without, "
-            "it asks with the token that logs in.",
+            help="File with the token that the service asks the API server with; - is standard input. Logins of the "
+            "operator need it, unless the service reviews tokens itself (embeddedService.tokenReviews of the chart). "
+            "Without it, the token that logs in must be one for the API server and may create TokenReviews.",
             allow_dash=True,
         ),
     ] = None,
@@ -72,7 +71,7 @@ def attach_kubernetes_auth(
     service_account: Annotated[
         list[str] | None, typer.Option(help="ServiceAccounts that may log in; repeatable.")
     ] = None,
-    audience: Annotated[str | None, typer.Option(help="What tokens must be for.")] = None,
+    audience: Annotated[str | None, typer.Option(help="The audience that tokens must have.")] = None,
     token_ttl: TokenTtl = None,
     token_max_ttl: TokenMaxTtl = None,
     token_uses: TokenUses = None,
@@ -86,7 +85,7 @@ def attach_kubernetes_auth(
     reviewer = None if reviewer_token_file is None else read_text(reviewer_token_file).strip()
     with connected() as client:
         made = client.identities.kubernetes_auth.attach(
-            identity_id,
+            identity_id_of(client, identity),
             kubernetes_host=host,
             ca_cert=_pem(ca_file),
             token_reviewer_jwt=reviewer,
@@ -98,21 +97,97 @@ def attach_kubernetes_auth(
             access_token_num_uses_limit=token_uses,
             access_token_trusted_ips=_given(trusted_ip),
         )
-    print_done(
-        output, asdict(made), f"ServiceAccounts of {made.kubernetes_host} may log in as {identity_id}."
-    )
+    print_done(output, made, f"ServiceAccounts of {made.kubernetes_host} may log in as {identity}.")
+    _warn(made, reviewer)
+
+
+@kubernetes_auth.command("update")
+def update_kubernetes_auth(
+    identity: WhichIdentity,
+    host: Annotated[
+        str | None, typer.Option(help="Address of the API server, such as https://10.0.0.1:6443.")
+    ] = None,
+    ca_file: CaFile = None,
+    reviewer_token_file: Annotated[
+        Path | None,
+        typer.Option(
+            help="File with the token that the service asks the API server with; - is standard input. With --host or "
+            "--ca-file, give it again if one is set: it is sent nowhere else unasked.",
+            allow_dash=True,
+        ),
+    ] = None,
+    no_reviewer_token: Annotated[
+        bool, typer.Option("--no-reviewer-token", help="Remove the reviewer's token.")
+    ] = False,
+    namespace: Annotated[
+        list[str] | None, typer.Option(help="Namespaces that may log in; * is a wildcard; repeatable.")
+    ] = None,
+    service_account: Annotated[
+        list[str] | None, typer.Option(help="ServiceAccounts that may log in; repeatable.")
+    ] = None,
+    audience: Annotated[str | None, typer.Option(help="The audience that tokens must have.")] = None,
+    token_ttl: TokenTtl = None,
+    token_max_ttl: TokenMaxTtl = None,
+    token_uses: TokenUses = None,
+    trusted_ip: TrustedIps = None,
+    output: Output = OutputFormat.TABLE,
+) -> None:
+    """Change Kubernetes auth of an identity: only what you give.
+
+    To replace the reviewer's token, give only --reviewer-token-file.
+    """
+    if reviewer_token_file is not None and no_reviewer_token:
+        raise misused("--reviewer-token-file and --no-reviewer-token exclude each other")
+    reviewer = "" if no_reviewer_token else None
+    if reviewer_token_file is not None:
+        reviewer = read_text(reviewer_token_file).strip()
+        if not reviewer:
+            raise misused(f"{reviewer_token_file} is empty", HOW_TO_MAKE)
+    certificates = _pem(ca_file)
+    given = {
+        "host": host,
+        "certificates": certificates,
+        "reviewer's token": reviewer,
+        "namespaces": namespace,
+        "service accounts": service_account,
+        "audience": audience,
+        "token ttl": token_ttl,
+        "token max ttl": token_max_ttl,
+        "token uses": token_uses,
+        "tokens used from": trusted_ip,
+    }
+    changed = [name for name, value in given.items() if value is not None and value != []]
+    if not changed:
+        raise nothing_to_change("The options: --help")
+    with connected() as client:
+        made = client.identities.kubernetes_auth.update(
+            identity_id_of(client, identity),
+            kubernetes_host=host,
+            ca_cert=certificates,
+            token_reviewer_jwt=reviewer,
+            allowed_namespaces=_parted(namespace),
+            allowed_names=_parted(service_account),
+            allowed_audience=audience,
+            access_token_ttl=token_ttl,
+            access_token_max_ttl=token_max_ttl,
+            access_token_num_uses_limit=token_uses,
+            access_token_trusted_ips=_given(trusted_ip),
+        )
+    print_done(output, made, f"Changed of Kubernetes auth of {identity}: {', '.join(changed)}.")
+    _warn(made, reviewer)
 
 
 @kubernetes_auth.command("show")
-def show_kubernetes_auth(identity_id: IdentityId, output: Output = OutputFormat.TABLE) -> None:
-    """Show which ServiceAccounts may log in as an identity."""
+def show_kubernetes_auth(identity: WhichIdentity, output: Output = OutputFormat.TABLE) -> None:
+    """Show which ServiceAccounts may log in, and who reviews their tokens."""
     with connected() as client:
-        found = client.identities.kubernetes_auth.get(identity_id)
+        found = client.identities.kubernetes_auth.get(identity_id_of(client, identity))
     rows = [
         ("host", found.kubernetes_host),
         ("namespaces", found.allowed_namespaces or "all"),
         ("service accounts", found.allowed_names or "all"),
         ("audience", found.allowed_audience or "any"),
+        ("tokens reviewed with", _reviewer(found)),
         ("certificates", _trust(found.ca_cert)),
     ]
     _print(output, found, rows)
@@ -120,24 +195,24 @@ def show_kubernetes_auth(identity_id: IdentityId, output: Output = OutputFormat.
 
 @kubernetes_auth.command("remove")
 def remove_kubernetes_auth(
-    identity_id: IdentityId, yes: Yes = False, output: Output = OutputFormat.TABLE
+    identity: WhichIdentity, yes: Yes = False, output: Output = OutputFormat.TABLE
 ) -> None:
-    """Let no ServiceAccount log in as an identity any more.
+    """Remove Kubernetes auth from an identity.
 
-    The tokens that they got end at once.
+    Tokens of such logins end at once.
     """
-    require_confirmed(f"Take Kubernetes auth from identity {identity_id}?", yes=yes)
+    require_confirmed(f"Take Kubernetes auth from identity {identity}?", yes=yes)
     with connected() as client:
-        removed = client.identities.kubernetes_auth.detach(identity_id)
-    print_done(output, asdict(removed), f"ServiceAccounts can no longer log in as {identity_id}.")
+        removed = client.identities.kubernetes_auth.detach(identity_id_of(client, identity))
+    print_done(output, removed, f"ServiceAccounts can no longer log in as {identity}.")
 
 
 @ldap_auth.command("attach")
 def attach_ldap_auth(
-    identity_id: IdentityId,
+    identity: WhichIdentity,
     url: Annotated[str, typer.Option(help="Address of the directory, such as ldaps://ldap.example.com.")],
-    bind_dn: Annotated[str, typer.Option(help="Who looks people up there.")],
-    search_base: Annotated[str, typer.Option(help="Below what people are.")],
+    bind_dn: Annotated[str, typer.Option(help="DN that the service searches with.")],
+    search_base: Annotated[str, typer.Option(help="DN below which people are.")],
     bind_password_file: Annotated[
         Path | None,
         typer.Option(help="File with the password of --bind-dn; - is standard input.", allow_dash=True),
@@ -170,7 +245,7 @@ def attach_ldap_auth(
     password = private_text("bind password", variable=OwnCredential.BIND_PASSWORD, file=bind_password_file)
     with connected() as client:
         made = client.identities.ldap_auth.attach(
-            identity_id,
+            identity_id_of(client, identity),
             url=url,
             bind_dn=bind_dn,
             bind_pass=password,
@@ -183,14 +258,14 @@ def attach_ldap_auth(
             access_token_num_uses_limit=token_uses,
             access_token_trusted_ips=_given(trusted_ip),
         )
-    print_done(output, asdict(made), f"People of {made.url} may log in as {identity_id}.")
+    print_done(output, made, f"People of {made.url} may log in as {identity}.")
 
 
 @ldap_auth.command("show")
-def show_ldap_auth(identity_id: IdentityId, output: Output = OutputFormat.TABLE) -> None:
+def show_ldap_auth(identity: WhichIdentity, output: Output = OutputFormat.TABLE) -> None:
     """Show which people may log in as an identity."""
     with connected() as client:
-        found = client.identities.ldap_auth.get(identity_id)
+        found = client.identities.ldap_auth.get(identity_id_of(client, identity))
     rows = [
         ("url", found.url),
         ("bind dn", found.bind_dn),
@@ -203,23 +278,42 @@ def show_ldap_auth(identity_id: IdentityId, output: Output = OutputFormat.TABLE)
 
 
 @ldap_auth.command("remove")
-def remove_ldap_auth(identity_id: IdentityId, yes: Yes = False, output: Output = OutputFormat.TABLE) -> None:
-    """Let nobody of the directory log in any more.
+def remove_ldap_auth(identity: WhichIdentity, yes: Yes = False, output: Output = OutputFormat.TABLE) -> None:
+    """Remove LDAP auth from an identity.
 
-    The tokens that they got end at once.
+    Tokens of such logins end at once.
     """
-    require_confirmed(f"Take LDAP auth from identity {identity_id}?", yes=yes)
+    require_confirmed(f"Take LDAP auth from identity {identity}?", yes=yes)
     with connected() as client:
-        removed = client.identities.ldap_auth.detach(identity_id)
-    print_done(output, asdict(removed), f"People of {removed.url} can no longer log in as {identity_id}.")
+        removed = client.identities.ldap_auth.detach(identity_id_of(client, identity))
+    print_done(output, removed, f"People of {removed.url} can no longer log in as {identity}.")
 
 
 @ldap_auth.command("unlock")
-def unlock_ldap_auth(identity_id: IdentityId, output: Output = OutputFormat.TABLE) -> None:
-    """End lockouts of those who gave wrong passwords."""
+def unlock_ldap_auth(identity: WhichIdentity, output: Output = OutputFormat.TABLE) -> None:
+    """End the lockouts after wrong passwords."""
     with connected() as client:
-        ended = client.identities.ldap_auth.clear_lockouts(identity_id)
+        ended = client.identities.ldap_auth.clear_lockouts(identity_id_of(client, identity))
     print_done(output, {"ended": ended}, f"Lockouts that ended: {ended}.")
+
+
+def _warn(made: KubernetesAuthSettings, reviewer: str | None) -> None:
+    """Say which logins can't work, or not for long."""
+    if reviewer:
+        for warning in warnings_about(reviewer, SystemClock().now()):
+            note(warning)
+    elif made.allowed_audience and made.token_reviewer == "login-token":
+        note(
+            f"No token for the audience {made.allowed_audience} can log in: the service doesn't review tokens of "
+            f"{made.kubernetes_host} with its own ServiceAccount, and has no reviewer's token. Give "
+            f"one: keybearer identities kubernetes-auth update IDENTITY --reviewer-token-file FILE. {HOW_TO_MAKE}"
+        )
+    elif made.allowed_audience and not made.token_reviewer and made.kubernetes_host.rstrip("/") != OWN_API:
+        note(
+            f"Without --reviewer-token-file, no token for the audience {made.allowed_audience} can log in, unless "
+            f"the service reviews tokens of {made.kubernetes_host} itself. If it doesn't, give it a reviewer's "
+            f"token: keybearer identities kubernetes-auth update IDENTITY --reviewer-token-file FILE. {HOW_TO_MAKE}"
+        )
 
 
 def _print(
@@ -231,7 +325,7 @@ def _print(
         ("token uses", str(found.access_token_num_uses_limit or "any number")),
         ("tokens used from", ", ".join(one.ip_address for one in found.access_token_trusted_ips)),
     ]
-    print_found(output, found, ("FIELD", "CONTENT"), [*rows, *terms])
+    print_fields(output, found, [*rows, *terms])
 
 
 def _fields(given: Iterable[str]) -> tuple[AllowedField, ...]:
@@ -240,7 +334,7 @@ def _fields(given: Iterable[str]) -> tuple[AllowedField, ...]:
     pairs = [text.partition("=") for text in given]
     for name, _, value in pairs:
         if not (name and value):
-            raise CommandError(f"--require {name!r} is no NAME=VALUE", ExitStatus.USAGE)
+            raise misused(f"--require {name!r} is no NAME=VALUE")
     return tuple(AllowedField(key=name, value=value) for name, _, value in pairs)
 
 
@@ -254,6 +348,10 @@ def _parted(given: list[str] | None) -> str | None:
 
 def _given(addresses: list[str] | None) -> tuple[str, ...] | None:
     return tuple(addresses) if addresses else None
+
+
+def _reviewer(found: KubernetesAuthSettings) -> str:
+    return _REVIEWERS.get(found.token_reviewer, "the service doesn't say")
 
 
 def _trust(pem: str) -> str:

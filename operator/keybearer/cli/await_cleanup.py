@@ -38,7 +38,7 @@ class _Found:
 
 def await_cleanup(
     namespace: Annotated[
-        list[str] | None, typer.Option(help="Look into this namespace only; repeatable. Default: all.")
+        list[str] | None, typer.Option(help="Look only into this namespace; repeatable. Default: all.")
     ] = None,
     delete_all: Annotated[
         bool, typer.Option("--delete-all", help="Delete all custom resources of ours there first.")
@@ -48,7 +48,7 @@ def await_cleanup(
 ) -> None:
     """Wait until no custom resource of ours is being deleted.
 
-    The operator alone takes their finalizers away, once it has cleaned up behind them: run this before it goes.
+    Only the operator removes their finalizers, after it has cleaned up. Run this before you remove the operator.
     """
     import asyncio
 

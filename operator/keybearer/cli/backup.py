@@ -15,64 +15,121 @@ from typing import Annotated, BinaryIO
 
 import typer
 
+from keybearer.base.clock import SystemClock
 from keybearer.base.errors import ConfigurationError
-from keybearer.cli.failures import CommandError, ExitStatus
+from keybearer.cli.failures import misused
 from keybearer.cli.interruptible import Interruptible, ended_by_signals
 from keybearer.cli.output import note
+from keybearer.cli.private_files import create_private
 
 __all__ = ["backup", "restore"]
 
 _STANDARD = Path("-")
+_SEALED = "values in them are sealed, and the root key is not among them."
 
 
 def backup(
-    data_dir: Annotated[Path, typer.Option(help="The service's; it may run, and goes on.")],
+    data_dir: Annotated[
+        Path | None,
+        typer.Option(help="The service's data directory. The service may run.", show_default=False),
+    ] = None,
+    dump: Annotated[
+        Path | None,
+        typer.Option(
+            help="Instead of --data-dir, with --output-dir: what pg_dump wrote in plain text; it must be complete."
+        ),
+    ] = None,
     output: Annotated[
         Path, typer.Option("--output", help="A new file, mode 0600; - is standard output.")
     ] = _STANDARD,
+    output_dir: Annotated[
+        Path | None,
+        typer.Option(
+            "--output-dir",
+            help="Instead of --output: a directory of backups, to which one is added under a name with the moment. "
+            "Made where there is none.",
+        ),
+    ] = None,
+    keep: Annotated[
+        int,
+        typer.Option(
+            min=1,
+            help="How many backups --output-dir keeps. The oldest are deleted when the new one is complete.",
+        ),
+    ] = 7,
 ) -> None:
     """Copy the service's SQLite database as it is at one moment.
 
     Values in the copy are sealed. The root key that opens them is not in it: back that up too, and keep both apart.
 
-    The copy is made beside the database first, which takes as much room again. A database in PostgreSQL is backed up
-    with pg_dump.
+    With --output the copy is first made next to the database, which needs as much space again. With --output-dir it
+    is written there, and --data-dir may be mounted read-only while the service runs. A database in PostgreSQL is
+    backed up with pg_dump; --dump adds what that wrote to a directory of backups.
     """
     from keybearer.store.database_copy import database_copy
 
+    if output_dir is not None and output != _STANDARD:
+        raise misused("--output and --output-dir say two things", "Give one of them.")
+    if output_dir is not None:
+        _add(data_dir, dump, output_dir, keep)
+        return
+    if dump is not None:
+        raise misused("--dump is added to a directory", "Give --output-dir.")
+    if data_dir is None:
+        raise misused("nothing says what is to be backed up", "Give --data-dir.")
     if output == _STANDARD and sys.stdout.isatty():
-        raise CommandError(
-            "a database is nothing for a terminal",
-            ExitStatus.USAGE,
-            "Name a file with --output, or use > FILE.",
-        )
+        raise misused("a database is nothing for a terminal", "Name a file with --output, or use > FILE.")
     with ended_by_signals() as woken, _written(output, woken) as target, database_copy(data_dir) as copy:
         shutil.copyfileobj(copy, target)
         size = copy.tell()
-    note(
-        f"Backed up {size} bytes of {data_dir}: values in them are sealed, and the root key is not among them."
-    )
+    note(f"Backed up {size} bytes of {data_dir}: {_SEALED}")
 
 
 def restore(
-    data_dir: Annotated[Path, typer.Option(help="The service's; no service may run on it.")],
+    data_dir: Annotated[Path, typer.Option(help="The service's data directory. No service may run on it.")],
     input_: Annotated[
-        Path, typer.Option("--input", help="What keybearer backup wrote; - is standard input.")
+        Path,
+        typer.Option(
+            "--input",
+            help="What keybearer backup wrote: a file, or a directory, of which the newest is taken; - is standard "
+            "input.",
+        ),
     ] = _STANDARD,
     *,
     force: Annotated[bool, typer.Option("--force", help="Replace a database that is there.")] = False,
 ) -> None:
-    """Put a backup in the place of the service's SQLite database.
+    """Restore a backup of the service's SQLite database.
 
-    It is looked at first: one that was cut off, is damaged, or was written by a newer version changes nothing. The
-    root key stays as it is; it has to be the one that was in use at the time of the backup. A dump of PostgreSQL is
-    restored by psql or pg_restore, as it was made.
+    The backup is checked first: one that was cut off, is damaged, or was written by a newer version changes nothing.
+    The root key stays as it is. It must be the one of the time of the backup. A dump of PostgreSQL is restored by
+    psql or pg_restore, as it was made.
     """
+    from keybearer.store.backup_directory import newest_backup
     from keybearer.store.database_restore import restore_database
 
-    with ended_by_signals() as woken, _opened(input_, woken) as source:
+    chosen = newest_backup(input_) if input_ != _STANDARD and input_.is_dir() else input_
+    with ended_by_signals() as woken, _opened(chosen, woken) as source:
         size = restore_database(data_dir, source, force=force)
-    note(f"Restored {size} bytes to {data_dir}. Start the service with the root key of that time.")
+    origin = "" if chosen == _STANDARD else f" of {chosen}"
+    note(f"Restored {size} bytes{origin} to {data_dir}. Start the service with the root key of that time.")
+
+
+def _add(data_dir: Path | None, dump: Path | None, directory: Path, keep: int) -> None:
+    """Add a backup to a directory of them."""
+    from keybearer.store.backup_directory import save_backup, save_dump
+
+    now = SystemClock().now()
+    with ended_by_signals():
+        match data_dir, dump:
+            case Path() as origin, None:
+                saved = save_backup(origin, directory, keep=keep, now=now)
+            case None, Path() as origin:
+                saved = save_dump(origin, directory, keep=keep, now=now)
+            case _:
+                raise misused("a backup is of one database", "Give either --data-dir or --dump.")
+    note(
+        f"Backed up {saved.size} bytes of {origin} to {saved.file}, where {saved.kept} are kept now: {_SEALED}"
+    )
 
 
 @contextmanager
@@ -97,25 +154,13 @@ def _written(output: Path, woken: int) -> Iterator[BinaryIO | Interruptible]:
 
 
 def _reserve(file: Path) -> None:
-    try:
-        os.close(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-    except FileExistsError:
-        problem = f"{file} exists; name another file, or remove it"
-    except OSError as error:
-        problem = f"{file} can't be written: {error.strerror}"
-    else:
-        return
-    raise ConfigurationError(problem)
+    os.close(create_private(file, "name another file, or remove it"))
 
 
 def _opened(source: Path, woken: int) -> Interruptible:
     if source == _STANDARD:
         if sys.stdin.isatty():
-            raise CommandError(
-                "a backup isn't typed at a terminal",
-                ExitStatus.USAGE,
-                "Name a file with --input, or use < FILE.",
-            )
+            raise misused("a backup isn't typed at a terminal", "Name a file with --input, or use < FILE.")
         return Interruptible(sys.stdin.fileno(), woken)
     try:
         return Interruptible(os.open(source, os.O_RDONLY | os.O_CLOEXEC), woken, is_own=True)

@@ -12,23 +12,38 @@ from keybearer.cli.certificate_finding import (
     Limit,
     all_of,
     approval_of,
+    in_certificate_project,
     profile_of,
-    project_of,
 )
-from keybearer.cli.connecting import connected
-from keybearer.cli.output import Output, OutputFormat, print_done, print_found
+from keybearer.cli.nouns import Noun
+from keybearer.cli.output import Output, OutputFormat, print_done
 
 if TYPE_CHECKING:
     from keybearer.client import ApprovalRequest
 
 __all__ = ["approve", "reject", "requests"]
 
+APPROVAL: Noun[ApprovalRequest] = Noun(
+    "approval",
+    ("NAME", "FOR", "STATUS", "AGREED", "PROFILE", "WHO ASKS", "UNTIL", "REQUEST"),
+    lambda one: (
+        one.common_name or one.alt_names,
+        _purpose(one),
+        one.status,
+        f"{_agreed(one)} of {one.required_approvals}",
+        one.profile_name,
+        one.requester_name,
+        one.expires_at or "",
+        one.certificate_request_id,
+    ),
+)
+
 Which = Annotated[str, typer.Argument(help="Id of the request, or of its approval.", metavar="REQUEST")]
 Comment = Annotated[str | None, typer.Option(help="Why; others can read it.")]
 
 
 def requests(
-    every: Annotated[bool, typer.Option("--all", help="Also those that were decided.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="Also decided requests.")] = False,
     profile: Annotated[
         str | None, typer.Option(help="Only of this profile: slug or id.", metavar="PROFILE")
     ] = None,
@@ -36,35 +51,15 @@ def requests(
     limit: Limit = 100,
     output: Output = OutputFormat.TABLE,
 ) -> None:
-    """List requests that wait for agreement."""
-    with connected() as client:
-        project_id = project_of(client, project)
-        profile_id = None if profile is None else profile_of(client, profile, project_id).id
+    """List requests that wait for approval."""
+    with in_certificate_project(project) as (client, project_id):
         ask = partial(
             client.approval_requests.list,
             project_id=project_id,
             status=None if every else "pending",
-            profile_id=profile_id,
+            profile_id=None if profile is None else profile_of(client, profile, project_id).id,
         )
-        found = all_of(ask, lambda page: page.approval_requests, limit)
-    print_found(
-        output,
-        found,
-        ("NAME", "FOR", "STATUS", "AGREED", "PROFILE", "WHO ASKS", "UNTIL", "REQUEST"),
-        [
-            (
-                one.common_name or one.alt_names,
-                _purpose(one),
-                one.status,
-                f"{_agreed(one)} of {one.required_approvals}",
-                one.profile_name,
-                one.requester_name,
-                one.expires_at or "",
-                one.certificate_request_id,
-            )
-            for one in found
-        ],
-    )
+        APPROVAL.print_list(output, all_of(ask, lambda page: page.approval_requests, limit))
 
 
 def approve(
@@ -73,12 +68,12 @@ def approve(
     project: CertificateProject = None,
     output: Output = OutputFormat.TABLE,
 ) -> None:
-    """Agree to a request.
+    """Approve a request.
 
-    The last one who must has the certificate issued.
+    The last necessary approval has the certificate issued.
     """
-    with connected() as client:
-        found = approval_of(client, request, project_of(client, project))
+    with in_certificate_project(project) as (client, project_id):
+        found = approval_of(client, request, project_id)
         told = client.approval_requests.approve(found.id, comment=comment)
     missing = told.required_approvals - _agreed(told)
     then = (
@@ -95,9 +90,9 @@ def reject(
     project: CertificateProject = None,
     output: Output = OutputFormat.TABLE,
 ) -> None:
-    """Say no to a request, which ends it."""
-    with connected() as client:
-        found = approval_of(client, request, project_of(client, project))
+    """Reject a request. This ends it."""
+    with in_certificate_project(project) as (client, project_id):
+        found = approval_of(client, request, project_id)
         told = client.approval_requests.reject(found.id, comment=comment)
     print_done(output, told, f"Request {told.certificate_request_id} is {told.status}.")
 

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Protocol, TypeVar
 
 import typer
 
 from keybearer.base.errors import ConfigurationError
-from keybearer.cli.connecting import is_id, project_id_of
-from keybearer.cli.failures import CommandError, ExitStatus
+from keybearer.cli.connecting import connected, is_id, project_id_of
+from keybearer.cli.failures import CommandError, ExitStatus, not_found
+from keybearer.cli.nouns import Noun
 
 if TYPE_CHECKING:
     from keybearer.client import (
         ApprovalRequest,
+        Certificate,
         CertificateAuthority,
         CertificateMetadata,
         CertificatePolicy,
@@ -23,16 +26,19 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "AUTHORITY",
+    "CERTIFICATE",
+    "POLICY",
     "CertificateProject",
     "Limit",
     "all_of",
     "approval_of",
     "authority_of",
     "certificate_id_of",
+    "in_certificate_project",
     "metadata_of",
     "policy_of",
     "profile_of",
-    "project_of",
 ]
 
 T = TypeVar("T")
@@ -50,9 +56,26 @@ Limit = Annotated[int, typer.Option(help="How many at most.", min=1)]
 _PAGE = 100
 
 
-def project_of(client: Keybearer, project: str | None) -> str | None:
-    """Return the id of a project that is named by slug or id; None for the organization's own."""
-    return None if project is None else project_id_of(client, project)
+POLICY: Noun[CertificatePolicy] = Noun(
+    "policy",
+    ("NAME", "VALID AT MOST", "DESCRIPTION", "ID"),
+    lambda one: (one.name, (one.validity.max if one.validity else None) or "any", one.description, one.id),
+)
+AUTHORITY: Noun[CertificateAuthority] = Noun(
+    "authority", ("NAME", "TYPE", "STATUS", "ID"), lambda one: (one.name, one.type, one.status, one.id)
+)
+CERTIFICATE: Noun[Certificate] = Noun(
+    "certificate",
+    ("NAME", "STATUS", "EXPIRES", "SERIAL NUMBER", "ID"),
+    lambda one: (one.common_name or one.alt_names, one.status, one.not_after, one.serial_number, one.id),
+)
+
+
+@contextmanager
+def in_certificate_project(project: str | None) -> Iterator[tuple[Keybearer, str | None]]:
+    """Yield a client as `connected` does, and the id of a project; None for the organization's own."""
+    with connected() as client:
+        yield client, None if project is None else project_id_of(client, project)
 
 
 class Page(Protocol):
@@ -110,7 +133,7 @@ def policy_of(client: Keybearer, wanted: str, project_id: str | None) -> Certifi
         return client.certificate_policies.get(wanted)
     found = client.certificate_policies.find(wanted, project_id=project_id)
     if found is None:
-        raise _none("policy", wanted, "policies")
+        raise POLICY.missing(wanted)
     return found
 
 
@@ -120,10 +143,7 @@ def authority_of(client: Keybearer, wanted: str, project_id: str | None) -> Cert
     Raises:
         CommandError: there is none.
     """
-    for one in client.certificate_authorities.list(project_id=project_id):
-        if wanted in (one.id, one.name):
-            return one
-    raise _none("authority", wanted, "authorities")
+    return AUTHORITY.named(wanted, client.certificate_authorities.list(project_id=project_id))
 
 
 def certificate_id_of(client: Keybearer, wanted: str, project_id: str | None) -> str:
@@ -138,7 +158,7 @@ def certificate_id_of(client: Keybearer, wanted: str, project_id: str | None) ->
     page = client.certificates.list(project_id=project_id, search=serial, limit=_PAGE)
     found = [one.id for one in page.certificates if one.serial_number.lower().lstrip("0") == serial]
     if not found:
-        raise _none("certificate", wanted, "certificates")
+        raise CERTIFICATE.missing(wanted)
     if len(found) > 1:
         raise CommandError(
             f"several certificates have the serial number {wanted}",
@@ -164,9 +184,8 @@ def approval_of(client: Keybearer, wanted: str, project_id: str | None) -> Appro
     for one in all_of(ask, lambda page: page.approval_requests):
         if one.certificate_request_id == wanted:
             return one
-    raise CommandError(
+    raise not_found(
         f"nothing waits for approval that has to do with {wanted}",
-        ExitStatus.NOT_FOUND,
         "List what does: keybearer certificates requests",
     )
 
@@ -186,9 +205,3 @@ def metadata_of(given: Sequence[str] | None) -> list[CertificateMetadata]:
             raise ConfigurationError(f"--metadata {word!r} is not KEY=VALUE")
         pairs.append(CertificateMetadata(key=key, value=value))
     return pairs
-
-
-def _none(what: str, wanted: str, command: str) -> CommandError:
-    return CommandError(
-        f"there is no {what} {wanted}", ExitStatus.NOT_FOUND, f"List them: keybearer {command} list"
-    )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import time
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import partial
@@ -21,17 +22,30 @@ from keybearer.cli.certificate_files import (
     chain_text,
     fresh_key,
 )
-from keybearer.cli.certificate_finding import CertificateProject, metadata_of, profile_of, project_of
-from keybearer.cli.certificate_waiting import require_issued, wait_for
+from keybearer.cli.certificate_finding import (
+    CertificateProject,
+    in_certificate_project,
+    metadata_of,
+    profile_of,
+)
 from keybearer.cli.connecting import connected
+from keybearer.cli.failures import CommandError, ExitStatus
 from keybearer.cli.output import Output, OutputFormat, note, print_exactly, print_json, spinner
 from keybearer.cli.private_input import read_text
+from keybearer.cli.waiting import wait_until_over
 
 if TYPE_CHECKING:
-    from keybearer.client import CertificateAttributes, CertificateIssuance, Keybearer
+    from keybearer.client import (
+        CertificateAttributes,
+        CertificateIssuance,
+        CertificateRequestState,
+        Keybearer,
+    )
 
-__all__ = ["Asked", "fetch", "issue", "signing_request"]
+__all__ = ["fetch", "issue", "signing_request", "wait_for"]
 
+_POLL_SECONDS = 2.0
+_FINAL = frozenset(status.value for status in RequestStatus if status.is_final)
 _PATIENCE_SECONDS = 600
 
 Name = Annotated[
@@ -50,24 +64,9 @@ KeyUsages = Annotated[
         "--key-usage", help="What its key is for, such as digital_signature; repeatable.", metavar="USAGE"
     ),
 ]
-Wait = Annotated[bool, typer.Option("--wait", help="Until it is issued, failed or rejected.")]
+Wait = Annotated[bool, typer.Option("--wait", help="Wait until it is issued, failed or rejected.")]
 Timeout = Annotated[int, typer.Option(help="Seconds to wait at most.", min=1)]
 ShowKey = Annotated[bool, typer.Option("--show-key", help="Print the private key as well.")]
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What a certificate is to say."""
-
-    common_name: str | None = None
-    names: tuple[str, ...] = ()
-    organization: str | None = None
-    organizational_unit: str | None = None
-    country: str | None = None
-    state: str | None = None
-    locality: str | None = None
-    usages: tuple[ExtendedKeyUsage, ...] = ()
-    key_usages: tuple[KeyUsage, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,14 +112,17 @@ def issue(
     ] = None,
     server_key: Annotated[
         bool,
-        typer.Option("--server-key", help="The service makes the key, keeps it, and may renew by itself."),
+        typer.Option(
+            "--server-key",
+            help="The service makes the key, keeps it, and can renew the certificate automatically.",
+        ),
     ] = False,
     cert_file: CertFile = None,
     key_file: KeyFile = None,
     show_key: ShowKey = False,
     force: Force = False,
     metadata: Annotated[
-        list[str] | None, typer.Option(help="To find the request by; repeatable.", metavar="KEY=VALUE")
+        list[str] | None, typer.Option(help="Metadata for searches; repeatable.", metavar="KEY=VALUE")
     ] = None,
     application: Annotated[str | None, typer.Option(help="Id of the application it is for.")] = None,
     wait: Wait = False,
@@ -128,47 +130,47 @@ def issue(
     project: CertificateProject = None,
     output: Output = OutputFormat.TABLE,
 ) -> None:
-    """Ask for a certificate.
+    """Request a certificate.
 
-    The key is made here and never leaves this machine, unless --server-key or --csr says otherwise. It is kept before
-    anything is asked for, so that it is not lost where the certificate comes later.
+    The key is made here and never leaves this machine, unless --server-key or --csr says otherwise. It is stored
+    before the request, so that it isn't lost if the certificate comes later.
     """
-    from keybearer.client import CertificateAttributes
+    from keybearer.client import AltName, CertificateAttributes
 
-    asked = Asked(
-        common_name,
-        tuple(name or ()),
-        organization,
-        organizational_unit,
-        country,
-        state,
-        locality,
-        tuple(usage or ()),
-        tuple(key_usage or ()),
+    asked = CertificateAttributes(
+        common_name=common_name,
+        organization=organization,
+        organizational_unit=organizational_unit,
+        country=country,
+        state=state,
+        locality=locality,
+        alt_names=[AltName(value=one) for one in name] if name else None,
+        key_usages=key_usage or None,
+        extended_key_usages=usage or None,
     )
-    _require_sense(asked, csr, key_file, server_key=server_key, show_key=show_key)
+    if csr is None:
+        if key_file is None and not show_key and not server_key:
+            raise ConfigurationError("say --key-file FILE, where the fresh key goes, or --show-key")
+    elif server_key or key_file is not None or show_key:
+        raise ConfigurationError("with --csr there is no key to be made, kept or shown")
+    elif asked != CertificateAttributes():
+        raise ConfigurationError("what the certificate is to say stands in the signing request of --csr")
     files = CertificateFiles(cert_file, key_file, force=force)
     files.require_free()
-    key: str | None = None
+    request = key = None
+    attributes = CertificateAttributes(ttl=ttl)
     if server_key:
-        request = None
-        attributes = _attributes(asked, key_algorithm, ttl)
+        attributes = replace(asked, key_algorithm=key_algorithm, ttl=ttl)
+    elif csr is not None:
+        request = read_text(csr)
     else:
-        attributes = CertificateAttributes(ttl=ttl)
-        if csr is not None:
-            request = read_text(csr)
-        else:
-            request, key = signing_request(asked, key_algorithm or KeyAlgorithm.EC_P256)
+        request, key = signing_request(asked, key_algorithm or KeyAlgorithm.EC_P256)
     pairs = metadata_of(metadata)
-    with connected() as client:
-        profile_id = profile_of(client, profile, project_of(client, project)).id
+    with in_certificate_project(project) as (client, project_id):
+        profile_id = profile_of(client, profile, project_id).id
         with fresh_key(key_file, key):
             made = client.certificates.issue(
-                profile_id,
-                csr=request,
-                attributes=attributes,
-                application_id=application,
-                metadata=pairs,
+                profile_id, csr=request, attributes=attributes, application_id=application, metadata=pairs
             )
         outcome = _outcome_of(made)
         if made.certificate is None and wait:
@@ -188,9 +190,9 @@ def fetch(
     timeout: Timeout = _PATIENCE_SECONDS,
     output: Output = OutputFormat.TABLE,
 ) -> None:
-    """Get what came of a request, once it is approved or validated.
+    """Get the certificate of a request that was approved or validated.
 
-    A key is there to be had only where the service made it.
+    The key comes with it only if the service made it.
     """
     files = CertificateFiles(cert_file, key_file, force=force)
     files.require_free()
@@ -199,7 +201,7 @@ def fetch(
     _tell(outcome, files, outcome.private_key, written=False, show_key=show_key, output=output)
 
 
-def signing_request(asked: Asked, algorithm: KeyAlgorithm) -> tuple[str, str]:
+def signing_request(asked: CertificateAttributes, algorithm: KeyAlgorithm) -> tuple[str, str]:
     """Return a signing request and the fresh key that it is for, both in PEM.
 
     Raises:
@@ -219,49 +221,43 @@ def signing_request(asked: Asked, algorithm: KeyAlgorithm) -> tuple[str, str]:
         state=asked.state,
         locality=asked.locality,
     )
+    names = [one.value for one in asked.alt_names or ()]
     request = build_signing_request(
         key,
         subject,
-        alternative_names=[alternative_name(guessed_name_type(name), name) for name in asked.names],
-        key_usages=frozenset(asked.key_usages),
-        extended_key_usages=asked.usages,
+        alternative_names=[alternative_name(guessed_name_type(name), name) for name in names],
+        key_usages=frozenset(map(KeyUsage, asked.key_usages or ())),
+        extended_key_usages=tuple(map(ExtendedKeyUsage, asked.extended_key_usages or ())),
     )
     return request, key.pem()
 
 
-def _attributes(asked: Asked, algorithm: KeyAlgorithm | None, ttl: str | None) -> CertificateAttributes:
-    from keybearer.client import AltName, CertificateAttributes
+def wait_for(
+    request_id: str,
+    read: Callable[[], CertificateRequestState],
+    tell: Callable[[str], None],
+    *,
+    patience: timedelta,
+    sleep: Callable[[float], None] = time.sleep,
+    monotonic: Callable[[], float] = time.monotonic,
+) -> CertificateRequestState:
+    """Return the request once it is over, however it ended; the arguments are those of `wait_until_over`.
 
-    return CertificateAttributes(
-        common_name=asked.common_name,
-        organization=asked.organization,
-        organizational_unit=asked.organizational_unit,
-        country=asked.country,
-        state=asked.state,
-        locality=asked.locality,
-        alt_names=[AltName(value=name) for name in asked.names] or None,
-        key_usages=_words(asked.key_usages),
-        extended_key_usages=_words(asked.usages),
-        key_algorithm=None if algorithm is None else algorithm.value,
-        ttl=ttl,
+    Raises:
+        CommandError: it isn't over after that time; it goes on by itself.
+    """
+    return wait_until_over(
+        f"request {request_id}",
+        read(),
+        read,
+        lambda state: None if state.status in _FINAL else state.status,
+        tell,
+        f"keybearer certificates fetch {request_id}",
+        patience=patience,
+        every_seconds=_POLL_SECONDS,
+        sleep=sleep,
+        monotonic=monotonic,
     )
-
-
-def _words(given: Iterable[KeyUsage | ExtendedKeyUsage]) -> list[str] | None:
-    return [one.value for one in given] or None
-
-
-def _require_sense(
-    asked: Asked, csr: Path | None, key_file: Path | None, *, server_key: bool, show_key: bool
-) -> None:
-    if csr is None:
-        if key_file is None and not show_key and not server_key:
-            raise ConfigurationError("say --key-file FILE, where the fresh key goes, or --show-key")
-        return
-    if server_key or key_file is not None or show_key:
-        raise ConfigurationError("with --csr there is no key to be made, kept or shown")
-    if asked != Asked():
-        raise ConfigurationError("what the certificate is to say stands in the signing request of --csr")
 
 
 def _outcome_of(made: CertificateIssuance) -> _Outcome:
@@ -327,7 +323,10 @@ def _tell(
     else:
         print_exactly(("" if files.cert_file else text or "") + (shown.private_key or ""))
     if outcome.status in (RequestStatus.FAILED, RequestStatus.REJECTED):
-        require_issued(outcome.certificate_request_id, outcome.status, outcome.message)
+        why = f": {outcome.message}" if outcome.message else ""
+        raise CommandError(
+            f"request {outcome.certificate_request_id} is {outcome.status}{why}", ExitStatus.REFUSED
+        )
     if output is OutputFormat.TABLE:
         note(
             f"Request {outcome.certificate_request_id} is {outcome.status}. "

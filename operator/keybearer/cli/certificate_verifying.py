@@ -12,8 +12,7 @@ from keybearer.base.certificate_terms import ExtendedKeyUsage
 from keybearer.base.clock import format_instant, parse_instant
 from keybearer.base.errors import ConfigurationError
 from keybearer.cli.certificate_files import chain_text
-from keybearer.cli.certificate_finding import CertificateProject, authority_of, project_of
-from keybearer.cli.connecting import connected
+from keybearer.cli.certificate_finding import CertificateProject, authority_of, in_certificate_project
 from keybearer.cli.failures import CommandError
 from keybearer.cli.output import Output, OutputFormat, note, print_found
 from keybearer.cli.private_input import read_text
@@ -43,7 +42,7 @@ def verify(
     ] = None,
     usage: Annotated[
         list[ExtendedKeyUsage] | None,
-        typer.Option(help="It must be for this, such as server_auth; repeatable.", metavar="USAGE"),
+        typer.Option(help="Usage that it must have, such as server_auth; repeatable.", metavar="USAGE"),
     ] = None,
     at: Annotated[
         str | None,
@@ -54,8 +53,8 @@ def verify(
 ) -> None:
     """Verify that a certificate can be trusted.
 
-    That it is signed by an authority, valid, and fit for its use; lists of what was revoked are not looked at. The
-    last line is the verdict, and the status 1 where it can't be trusted, with the reason.
+    Checks that an authority signed it, that it is valid, and that it fits its use, but not whether it was revoked.
+    The last line is the verdict. Status 1 means that it can't be trusted; the reason is shown.
     """
     if (ca is None) == (ca_file is None):
         raise ConfigurationError("say whom to trust: --ca AUTHORITY or --ca-file FILE")
@@ -66,21 +65,21 @@ def verify(
     except ChainError as error:
         raise CommandError(f"not trusted: {error}") from error
     rows = [
-        (
-            str(one.subject) or "(no subject)",
-            one.serial,
-            format_instant(one.not_before),
-            format_instant(one.not_after),
-        )
+        (_named(one), one.serial, format_instant(one.not_before), format_instant(one.not_after))
         for one in path
     ]
+    names = ("subject", "serial_number", "not_before", "not_after")
+    content = [dict(zip(names, row, strict=True)) for row in rows]
     columns = ("SUBJECT", "SERIAL NUMBER", "FROM", "UNTIL")
-    content = [
-        dict(zip(("subject", "serial_number", "not_before", "not_after"), row, strict=True)) for row in rows
-    ]
     print_found(output, content, columns, rows)
     leaf = path[0]
-    note(f"Trusted: certificate {leaf.serial} leads to {path[-1].subject}, and is valid until {rows[0][-1]}.")
+    note(f"Trusted: certificate {leaf.serial} leads to {_named(path[-1])}, and is valid until {rows[0][-1]}.")
+
+
+def _named(certificate: Certificate) -> str:
+    """Return the subject; the alternative names of a certificate that has no subject."""
+    names = ", ".join(map(str, certificate.alternative_names))
+    return str(certificate.subject) or names or "(no subject)"
 
 
 def verified_path(
@@ -100,8 +99,8 @@ def verified_path(
 
 def _texts_of(ca: str, project: str | None) -> str:
     """Return the certificates that an authority has and had."""
-    with connected() as client:
-        found = authority_of(client, ca, project_of(client, project))
+    with in_certificate_project(project) as (client, project_id):
+        found = authority_of(client, ca, project_id)
         listed = client.certificate_authorities.list_certificates(found.id)
     return "".join(chain_text(one.certificate, None) for one in listed)
 

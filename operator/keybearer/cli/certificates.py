@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,42 +12,52 @@ from keybearer.base.certificate_terms import CertificateStatus, RequestStatus, R
 from keybearer.cli.certificate_approving import approve, reject, requests
 from keybearer.cli.certificate_files import CertFile, CertificateFiles, Force, KeyFile, chain_text
 from keybearer.cli.certificate_finding import (
+    CERTIFICATE,
     CertificateProject,
     Limit,
     all_of,
     certificate_id_of,
+    in_certificate_project,
     metadata_of,
     profile_of,
-    project_of,
 )
 from keybearer.cli.certificate_issuing import fetch, issue
 from keybearer.cli.certificate_verifying import verify
 from keybearer.cli.connecting import connected
 from keybearer.cli.instants import since_of
+from keybearer.cli.nouns import Noun
+from keybearer.cli.on_demand import new_group
 from keybearer.cli.output import (
     Output,
     OutputFormat,
     Yes,
     print_done,
     print_exactly,
-    print_found,
+    print_fields,
     require_confirmed,
 )
 
 if TYPE_CHECKING:
-    from keybearer.client import Certificate, CertificateRequest
+    from keybearer.client import Certificate, CertificateRequest, Keybearer
 
 __all__ = ["certificates"]
 
-certificates = typer.Typer(
-    help="Ask for certificates, renew and revoke them.", no_args_is_help=True, rich_markup_mode=None
+certificates = new_group("Ask for certificates, renew and revoke them.")
+for _command in (issue, fetch, requests, approve, reject, verify):
+    certificates.command()(_command)
+
+REQUEST: Noun[CertificateRequest] = Noun(
+    "request",
+    ("NAME", "STATUS", "PROFILE", "MADE", "CERTIFICATE", "REQUEST"),
+    lambda one: (
+        one.common_name or one.alt_names,
+        _standing(one),
+        one.profile_name,
+        one.created_at,
+        one.certificate_id or "",
+        one.id,
+    ),
 )
-certificates.command("issue")(issue)
-certificates.command("fetch")(fetch)
-certificates.command("requests")(requests)
-certificates.command("approve")(approve)
-certificates.command("reject")(reject)
-certificates.command("verify")(verify)
 
 Which = Annotated[str, typer.Argument(help="Id of the certificate.", metavar="CERTIFICATE")]
 
@@ -63,8 +74,7 @@ def list_certificates(
     output: Output = OutputFormat.TABLE,
 ) -> None:
     """List certificates, the newest first."""
-    with connected() as client:
-        project_id = project_of(client, project)
+    with in_certificate_project(project) as (client, project_id):
         ask = (
             partial(client.certificates.list, project_id=project_id)
             if profile is None
@@ -72,17 +82,8 @@ def list_certificates(
                 client.certificate_profiles.list_certificates, profile_of(client, profile, project_id).id
             )
         )
-        sought = partial(ask, status=None if status is None else status.value, search=search)
-        found = all_of(sought, lambda page: page.certificates, limit)
-    print_found(
-        output,
-        found,
-        ("NAME", "STATUS", "EXPIRES", "SERIAL NUMBER", "ID"),
-        [
-            (one.common_name or one.alt_names, one.status, one.not_after, one.serial_number, one.id)
-            for one in found
-        ],
-    )
+        found = all_of(partial(ask, status=status, search=search), lambda page: page.certificates, limit)
+    CERTIFICATE.print_list(output, found)
 
 
 @certificates.command("show")
@@ -90,31 +91,32 @@ def show(
     certificate: Annotated[
         str, typer.Argument(help="Id or serial number of the certificate.", metavar="CERTIFICATE")
     ],
-    pem: Annotated[bool, typer.Option("--pem", help="Its text alone, with its chain.")] = False,
+    pem: Annotated[bool, typer.Option("--pem", help="Print only its PEM text, with its chain.")] = False,
     project: CertificateProject = None,
     output: Output = OutputFormat.TABLE,
 ) -> None:
     """Show a certificate. Never shows its key."""
-    with connected() as client:
-        certificate_id = certificate_id_of(client, certificate, project_of(client, project))
+    with in_certificate_project(project) as (client, project_id):
+        certificate_id = certificate_id_of(client, certificate, project_id)
         if pem:
             text = client.certificates.get_chain(certificate_id)
             print_exactly(chain_text(text.certificate, text.certificate_chain))
             return
         found = client.certificates.get(certificate_id)
-    print_found(output, found, ("FIELD", "CONTENT"), _fields_of(found))
+        rows = [] if output is OutputFormat.JSON else _fields_of(client, found)
+    print_fields(output, found, rows)
 
 
 @certificates.command("search")
 def search_requests(
-    text: Annotated[str | None, typer.Argument(help="Stands in a name.", metavar="[TEXT]")] = None,
+    text: Annotated[str | None, typer.Argument(help="Text in a name.", metavar="[TEXT]")] = None,
     metadata: Annotated[
         list[str] | None,
-        typer.Option(help="With this beside it; repeatable: all must be.", metavar="KEY=VALUE"),
+        typer.Option(help="Only with this metadata; repeatable: all must match.", metavar="KEY=VALUE"),
     ] = None,
     status: Annotated[
         RequestStatus | None,
-        typer.Option(help="Only those that stand so, such as issued, pending_approval.", metavar="STATUS"),
+        typer.Option(help="Only with this status, such as issued, pending_approval.", metavar="STATUS"),
     ] = None,
     profile: Annotated[
         list[str] | None,
@@ -128,35 +130,17 @@ def search_requests(
     """Find requests for certificates, the newest first."""
     pairs = metadata_of(metadata)
     begin = None if since is None else since_of(since)
-    with connected() as client:
-        project_id = project_of(client, project)
-        profile_ids = [profile_of(client, one, project_id).id for one in profile or ()]
+    with in_certificate_project(project) as (client, project_id):
         ask = partial(
             client.certificate_requests.search,
             project_id=project_id,
             search=text,
-            status=None if status is None else status.value,
+            status=status,
             from_date=begin,
-            profile_ids=profile_ids,
+            profile_ids=[profile_of(client, one, project_id).id for one in profile or ()],
             metadata=pairs,
         )
-        found = all_of(ask, lambda page: page.certificate_requests, limit)
-    print_found(
-        output,
-        found,
-        ("NAME", "STATUS", "PROFILE", "MADE", "CERTIFICATE", "REQUEST"),
-        [
-            (
-                one.common_name or one.alt_names,
-                _standing(one),
-                one.profile_name,
-                one.created_at,
-                one.certificate_id or "",
-                one.id,
-            )
-            for one in found
-        ],
-    )
+        REQUEST.print_list(output, all_of(ask, lambda page: page.certificate_requests, limit))
 
 
 @certificates.command("renew")
@@ -167,7 +151,7 @@ def renew(
     force: Force = False,
     output: Output = OutputFormat.TABLE,
 ) -> None:
-    """Have a certificate issued again whose key the service made.
+    """Renew a certificate whose key the service made.
 
     The old one stays valid until it ends.
     """
@@ -179,14 +163,14 @@ def renew(
             waiting = {"certificate_request_id": renewed.certificate_request_id}
             print_done(output, waiting, f"Request {renewed.certificate_request_id} waits.")
             return
-        new_id = renewed.certificate_id or ""
     files.write(renewed.certificate, renewed.certificate_chain, renewed.private_key)
     told = {
-        "certificate_id": new_id,
+        "certificate_id": renewed.certificate_id or "",
         "certificate_request_id": renewed.certificate_request_id,
         "serial_number": renewed.serial_number,
     }
-    print_done(output, told, f"Certificate {new_id} takes the place of {certificate}{files.told()}.")
+    new = f"Certificate {told['certificate_id']} takes the place of {certificate}{files.told()}."
+    print_done(output, told, new)
 
 
 @certificates.command("revoke")
@@ -217,15 +201,11 @@ def cancel(
     request: Annotated[str, typer.Argument(help="Id of the request.", metavar="REQUEST")],
     output: Output = OutputFormat.TABLE,
 ) -> None:
-    """Give up a request that is under way."""
+    """Cancel a request that is in progress."""
     with connected() as client:
         told = client.certificate_requests.cancel(request)
-    done = (
-        f"Request {request} is given up."
-        if told.cancelled
-        else f"Request {request} was {told.status} already."
-    )
-    print_done(output, told, done)
+    done = "is given up" if told.cancelled else f"was {told.status} already"
+    print_done(output, told, f"Request {request} {done}.")
 
 
 def _standing(request: CertificateRequest) -> str:
@@ -233,8 +213,18 @@ def _standing(request: CertificateRequest) -> str:
     return f"{request.status}: {why}" if why else request.status
 
 
-def _fields_of(found: Certificate) -> list[tuple[str, str]]:
-    revoked = "" if found.revoked_at is None else f"{found.revoked_at} ({found.revocation_reason})"
+def _fields_of(client: Keybearer, found: Certificate) -> list[tuple[str, str]]:
+    """Return what a table shows, with the names of profile and authority where those may be looked at."""
+    from keybearer.client import NotFound, PermissionDenied
+
+    profile = authority = ""
+    if found.profile_id:
+        with suppress(NotFound, PermissionDenied):
+            profile = client.certificate_profiles.get(found.profile_id).slug
+    if found.ca_id:
+        with suppress(NotFound, PermissionDenied):
+            listed = client.certificate_authorities.list(project_id=found.project_id or None)
+            authority = next((one.name for one in listed if one.id == found.ca_id), "")
     return [
         ("id", found.id),
         ("status", found.status),
@@ -247,7 +237,7 @@ def _fields_of(found: Certificate) -> list[tuple[str, str]]:
         ("signature", found.signature_algorithm),
         ("key usages", ", ".join(found.key_usages)),
         ("extended key usages", ", ".join(found.extended_key_usages)),
-        ("profile", found.profile_id or ""),
-        ("authority", found.ca_id or ""),
-        ("revoked", revoked),
+        ("profile", f"{profile} ({found.profile_id})" if profile else found.profile_id or ""),
+        ("authority", f"{authority} ({found.ca_id})" if authority else found.ca_id or ""),
+        ("revoked", "" if found.revoked_at is None else f"{found.revoked_at} ({found.revocation_reason})"),
     ]

@@ -3,19 +3,53 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
+from contextlib import aclosing
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from keybearer.base.errors import ConfigurationError
+from keybearer.cli.failures import CommandError, not_found
 
-__all__ = ["Kubeconfig", "kubeconfig_of"]
+if TYPE_CHECKING:
+    from keybearer.kube.gateway import Gateway
+    from keybearer.kube.resources import ObjectKey, Resource
+
+__all__ = ["Kubeconfig", "kubeconfig_of", "missing_object", "unknown_kinds"]
 
 Kubeconfig = Annotated[
     str | None,
     typer.Option(envvar="KUBECONFIG", help="Kubeconfig. Default: ~/.kube/config, or the pod's account."),
 ]
+
+
+async def missing_object(gateway: Gateway, resource: Resource, key: ObjectKey) -> CommandError:
+    """Return the error of an object that doesn't exist, or of a kind that the cluster doesn't know.
+
+    Raises:
+        KubeError: the API server can't be asked.
+    """
+    from keybearer.kube.errors import ForbiddenError, NotFoundError
+
+    try:
+        listed = gateway.list(resource, key.namespace, metadata_only=True, page_size=1)
+        async with aclosing(listed):
+            await anext(listed, None)
+    except NotFoundError:
+        return unknown_kinds([resource.kind])
+    except ForbiddenError:
+        pass  # without the right to list, nothing says whether the kind is known
+    return not_found(f"there is no {resource.kind} {key}", f"List them: kubectl get {resource.plural} -A")
+
+
+def unknown_kinds(kinds: Sequence[str]) -> CommandError:
+    """Return the error of kinds that the cluster doesn't know."""
+    return not_found(
+        f"the cluster doesn't know {' and '.join(kinds)}",
+        "Install the chart, or make the kinds known: keybearer crds | kubectl apply --server-side -f -",
+    )
 
 
 def kubeconfig_of(given: str | None) -> str | None:

@@ -6,57 +6,116 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple, TypedDict
 from urllib.parse import urlsplit
 
 import typer
 
 from keybearer.base.errors import ConfigurationError
-from keybearer.cli.failures import CommandError, ExitStatus
+from keybearer.base.ids import is_uuid
+from keybearer.cli.failures import CommandError, ExitStatus, not_found
 from keybearer.cli.loading import collector_at_rest
 from keybearer.cli.login_file import read_login
 from keybearer.cli.own_credentials import OwnCredential
+from keybearer.cli.proposals import environments_that_begin, projects_that_begin
 
 if TYPE_CHECKING:
     from keybearer.client import Keybearer, SuppliedToken, UniversalAuth
 
 __all__ = [
+    "CurrentLogin",
     "EnvironmentName",
     "FolderPath",
     "ProjectName",
+    "SecretPlace",
     "address_of",
     "connected",
+    "current_login",
+    "in_folder",
+    "in_project",
     "is_id",
     "new_client",
     "project_id_of",
+    "require_folder",
 ]
 
 ProjectName = Annotated[
-    str, typer.Option("--project", "-p", envvar="KEYBEARER_PROJECT", help="Slug or id of the project.")
+    str,
+    typer.Option(
+        "--project",
+        "-p",
+        envvar="KEYBEARER_PROJECT",
+        help="Slug or id of the project.",
+        autocompletion=projects_that_begin,
+    ),
 ]
 EnvironmentName = Annotated[
-    str, typer.Option("--env", "-e", envvar="KEYBEARER_ENVIRONMENT", help="Slug of the environment.")
+    str,
+    typer.Option(
+        "--env",
+        "-e",
+        envvar="KEYBEARER_ENVIRONMENT",
+        help="Slug of the environment.",
+        autocompletion=environments_that_begin,
+    ),
 ]
 FolderPath = Annotated[str, typer.Option("--path", envvar="KEYBEARER_PATH", help="The folder.")]
 
-_UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _LOOPBACK = re.compile(r"localhost|127(\.\d{1,3}){3}|::1")
 _TRUE = ("1", "true", "yes")
 
 
+class CurrentLogin(NamedTuple):
+    """Which service commands talk to, as whom, and which certificates they trust there."""
+
+    url: str
+    credentials: UniversalAuth | SuppliedToken
+    ca_file: str | None
+    allow_insecure_http: bool
+
+
+class SecretPlace(TypedDict):
+    """The folder of secrets, as the client's methods have it."""
+
+    project_id: str
+    environment: str
+    secret_path: str
+
+
 @contextmanager
-def connected() -> Iterator[Keybearer]:
+def connected(*, patience: timedelta | None = None) -> Iterator[Keybearer]:
     """Yield a client as the environment or the kept login says; closed afterwards.
+
+    Args:
+        patience: for each request, which is then tried once; None for the client's own.
 
     Raises:
         ConfigurationError: a setting can't be used.
         CommandError: nobody is logged in.
     """
     with collector_at_rest():
-        url, credentials, ca_file, insecure = _who()  # imports the client
-    with new_client(url, credentials, ca_file=ca_file, allow_insecure_http=insecure) as client:
+        url, credentials, ca_file, insecure = current_login()  # imports the client
+    with new_client(
+        url, credentials, ca_file=ca_file, allow_insecure_http=insecure, patience=patience
+    ) as client:
         yield client
+
+
+@contextmanager
+def in_project(project: str) -> Iterator[tuple[Keybearer, str]]:
+    """Yield a client as `connected` does, and the id of a project that is named by slug or id."""
+    with connected() as client:
+        yield client, project_id_of(client, project)
+
+
+@contextmanager
+def in_folder(project: str, environment: str, path: str) -> Iterator[tuple[Keybearer, SecretPlace]]:
+    """Yield a client as `connected` does, and a folder of a project that is named by slug or id."""
+    with in_project(project) as (client, project_id):
+        yield client, SecretPlace(project_id=project_id, environment=environment, secret_path=path)
 
 
 def new_client(
@@ -65,14 +124,15 @@ def new_client(
     *,
     ca_file: str | None,
     allow_insecure_http: bool,
+    patience: timedelta | None = None,
 ) -> Keybearer:
-    """Return a client of the service at the address.
+    """Return a client of the service at the address; `patience` as for `connected`.
 
     Raises:
         ConfigurationError: the address would carry secrets in the clear, or the certificates can't be read.
     """
     from keybearer import __version__
-    from keybearer.client import ClientOptions, Keybearer
+    from keybearer.client import NO_RETRIES, ClientOptions, Keybearer
 
     address = address_of(url)
     parts = urlsplit(address)
@@ -85,9 +145,10 @@ def new_client(
         ca_pem = None if ca_file is None else Path(ca_file).read_bytes()
     except OSError as error:
         raise ConfigurationError(f"{ca_file}, to be trusted, can't be read: {error.strerror}") from error
-    return Keybearer(
-        address, credentials, options=ClientOptions(ca_pem=ca_pem, user_agent=f"keybearer-cli/{__version__}")
-    )
+    options = ClientOptions(ca_pem=ca_pem, user_agent=f"keybearer-cli/{__version__}")
+    if patience is not None:
+        options = replace(options, timeout=patience, retry=NO_RETRIES)
+    return Keybearer(address, credentials, options=options)
 
 
 def address_of(url: str) -> str:
@@ -103,7 +164,7 @@ def address_of(url: str) -> str:
 
 def is_id(text: str) -> bool:
     """Return whether a text is an id, so that it need not be looked up as a name."""
-    return _UUID.fullmatch(text) is not None
+    return is_uuid(text)
 
 
 def project_id_of(client: Keybearer, project: str) -> str:
@@ -111,7 +172,31 @@ def project_id_of(client: Keybearer, project: str) -> str:
     return project if is_id(project) else client.projects.get_by_slug(project).id
 
 
-def _who() -> tuple[str, UniversalAuth | SuppliedToken, str | None, bool]:
+def require_folder(client: Keybearer, place: SecretPlace) -> None:
+    """Return if there is such a folder: what an empty folder holds and what a missing one does are listed alike.
+
+    Raises:
+        CommandError: there is none.
+    """
+    environment, path = place["environment"], place["secret_path"]
+    parent, _, name = path.rstrip("/").rpartition("/")
+    if not name:
+        return
+    beside = client.folders.list(project_id=place["project_id"], environment=environment, path=parent or "/")
+    if all(folder.name != name for folder in beside):
+        raise not_found(
+            f"there is no folder {path} in environment {environment}",
+            f"List what there is: keybearer folders list --path {parent or '/'}",
+        )
+
+
+def current_login() -> CurrentLogin:
+    """Return what the environment says, else the login that is kept.
+
+    Raises:
+        ConfigurationError: a setting can't be used.
+        CommandError: nobody is logged in.
+    """
     from keybearer.client import SuppliedToken, UniversalAuth
 
     env = os.environ
@@ -127,8 +212,8 @@ def _who() -> tuple[str, UniversalAuth | SuppliedToken, str | None, bool]:
         if not url:
             raise ConfigurationError("KEYBEARER_URL is needed beside the credentials of the environment")
         if token:
-            return url, SuppliedToken(token), ca_file, insecure
-        return url, UniversalAuth(client_id or "", client_secret or ""), ca_file, insecure
+            return CurrentLogin(url, SuppliedToken(token), ca_file, insecure)
+        return CurrentLogin(url, UniversalAuth(client_id or "", client_secret or ""), ca_file, insecure)
     login = read_login()
     if login is None:
         raise CommandError(
@@ -143,4 +228,6 @@ def _who() -> tuple[str, UniversalAuth | SuppliedToken, str | None, bool]:
             f"Log in there: keybearer login --url {address}",
         )
     token_of_file = SuppliedToken(login.access_token)
-    return login.url, token_of_file, ca_file or login.ca_file, insecure or login.allow_insecure_http
+    return CurrentLogin(
+        login.url, token_of_file, ca_file or login.ca_file, insecure or login.allow_insecure_http
+    )

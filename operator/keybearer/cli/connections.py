@@ -3,16 +3,29 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from keybearer.cli.connecting import connected, project_id_of
-from keybearer.cli.failures import CommandError, ExitStatus
-from keybearer.cli.output import Output, OutputFormat, Yes, print_done, print_found, require_confirmed
+from keybearer.cli.failures import misused, not_found, nothing_to_change
+from keybearer.cli.nouns import Noun
+from keybearer.cli.on_demand import new_group
+from keybearer.cli.output import (
+    Output,
+    OutputFormat,
+    Yes,
+    print_done,
+    print_fields,
+    print_found,
+    require_confirmed,
+)
 from keybearer.cli.sync_owners import announce_stopping
 from keybearer.cli.wire_fields import credentials_of, rows_of
+from keybearer.wire.vocabulary import canonical_app
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,14 +34,17 @@ if TYPE_CHECKING:
 
 __all__ = ["connections"]
 
-connections = typer.Typer(
-    help="Credentials for remotes, that secret syncs push with.", no_args_is_help=True, rich_markup_mode=None
+connections = new_group("Credentials for remotes, that secret syncs push with.")
+CONNECTION: Noun[AppConnection] = Noun(
+    "connection",
+    ("NAME", "APP", "METHOD", "ROTATION", "UPDATED", "ID"),
+    lambda one: (one.name, one.app, one.method, _rotation(one), one.updated_at, one.id),
 )
 
 Which = Annotated[str, typer.Argument(help="Name or id of the connection.", metavar="CONNECTION")]
 OfProject = Annotated[
     str | None,
-    typer.Option("--project", "-p", envvar="KEYBEARER_PROJECT", help="Slug or id of the project it is of."),
+    typer.Option("--project", "-p", envvar="KEYBEARER_PROJECT", help="Slug or id of its project."),
 ]
 OfOrganization = Annotated[
     bool,
@@ -42,7 +58,7 @@ CredentialsFile = Annotated[
     ),
 ]
 Every = Annotated[
-    int | None, typer.Option("--rotate-every", help="Days after which credentials are made anew.", min=1)
+    int | None, typer.Option("--rotate-every", help="Days after which credentials are replaced.", min=1)
 ]
 At = Annotated[
     str | None,
@@ -54,22 +70,15 @@ At = Annotated[
 def list_connections(
     project: OfProject = None,
     organization: OfOrganization = False,
-    app: Annotated[str | None, typer.Option(help="Only those to this app, such as cloud.")] = None,
+    app: Annotated[str | None, typer.Option(help="Only those to this app, such as aws.")] = None,
     output: Output = OutputFormat.TABLE,
 ) -> None:
     """List connections.
 
-    Those of a project, or of the organization.
+    Lists those of a project, or of the organization.
     """
-    with connected() as client:
-        project_id = _owner(client, project, organization=organization)
-        found = client.app_connections.list(app=app, project_id=project_id)
-    print_found(
-        output,
-        found,
-        ("NAME", "APP", "METHOD", "ROTATION", "UPDATED", "ID"),
-        [(one.name, one.app, one.method, _rotation(one), one.updated_at, one.id) for one in found],
-    )
+    with _of_owner(project, organization=organization) as (client, project_id):
+        CONNECTION.print_list(output, client.app_connections.list(app=app, project_id=project_id))
 
 
 @connections.command("get")
@@ -81,57 +90,48 @@ def get_connection(
 ) -> None:
     """Show a connection.
 
-    Of its credentials, what is no secret.
+    Shows only credentials that aren't secret.
     """
-    with connected() as client:
-        found = _named(client, connection, _owner(client, project, organization=organization))
+    with _one(connection, project, organization=organization) as (client, found):
         allowed = _allowed(client, found)
     message = found.rotation.last_rotation_message if found.rotation else None
-    print_found(
-        output,
-        found,
-        ("FIELD", "CONTENT"),
-        [
-            ("name", found.name),
-            ("app", found.app),
-            ("method", found.method),
-            *rows_of(found.credentials),
-            ("description", found.description),
-            ("project", found.project.slug if found.project else "of the organization"),
-            *_allowed_rows(allowed, of_organization=found.project is None),
-            ("rotation", _rotation(found)),
-            *([("last rotation", message)] if message else ()),
-            ("version", str(found.version)),
-            ("created", found.created_at),
-            ("updated", found.updated_at),
-            ("id", found.id),
-        ],
-    )
+    rows = [
+        ("name", found.name),
+        ("app", found.app),
+        ("method", found.method),
+        *rows_of(found.credentials),
+        ("description", found.description),
+        ("project", found.project.slug if found.project else "of the organization"),
+        *_allowed_rows(allowed, of_organization=found.project is None),
+        ("rotation", _rotation(found)),
+        *([("last rotation", message)] if message else ()),
+        ("version", str(found.version)),
+        ("created", found.created_at),
+        ("updated", found.updated_at),
+        ("id", found.id),
+    ]
+    print_fields(output, found, rows)
 
 
 @connections.command("options")
 def list_options(output: Output = OutputFormat.TABLE) -> None:
     """List the apps that connections can be made to.
 
-    And in which ways each takes credentials.
+    Also lists the methods of each app.
     """
     with connected() as client:
         found = client.app_connections.options()
-    print_found(
-        output,
-        found,
-        ("APP", "NAME", "METHODS"),
-        [(one.app, one.name, ", ".join(one.methods)) for one in found],
-    )
+    rows = [(one.app, one.name, ", ".join(one.methods)) for one in found]
+    print_found(output, found, ("APP", "NAME", "METHODS"), rows)
 
 
 @connections.command("create")
 def create_connection(
     name: Annotated[str, typer.Argument(help="Lower-case letters, digits and hyphens.")],
-    app: Annotated[str, typer.Option(help="To which app, such as cloud; connections options lists them.")],
+    app: Annotated[str, typer.Option(help="The app, such as aws; connections options lists all.")],
     method: Annotated[
         str | None,
-        typer.Option(help="How the app takes the credentials; not needed where there is but one way."),
+        typer.Option(help="Method of the credentials; not needed if the app has only one."),
     ] = None,
     credentials_file: CredentialsFile = None,
     description: Annotated[str | None, typer.Option(help="What it is for.")] = None,
@@ -143,19 +143,19 @@ def create_connection(
 ) -> None:
     """Make a connection.
 
-    The service tries the credentials first. They are a JSON object in the service's spelling, from a file,
-    KEYBEARER_APP_CREDENTIALS or a prompt without echo; never from an argument, which others could see.
+    The service tries the credentials first. They are a JSON object in the service's spelling. They come from a file,
+    KEYBEARER_APP_CREDENTIALS or a prompt without echo, never from an argument, which others could see.
     """
     rotation = _terms(rotate_every, rotate_at)
     credentials = credentials_of(credentials_file)
-    with connected() as client:
+    with _of_owner(project, organization=organization) as (client, project_id):
         made = client.app_connections.create(
             name,
             app=app,
             method=method or _only_method(client, app),
             credentials=credentials,
             description=description,
-            project_id=_owner(client, project, organization=organization),
+            project_id=project_id,
             is_auto_rotation_enabled=None if rotation is None else True,
             rotation=rotation,
         )
@@ -169,39 +169,31 @@ def update_connection(
     description: Annotated[str | None, typer.Option(help="What it is for; '' for nothing.")] = None,
     credentials_file: CredentialsFile = None,
     new_credentials: Annotated[
-        bool, typer.Option("--new-credentials", help="Take other credentials, as create does without a file.")
+        bool,
+        typer.Option("--new-credentials", help="Ask for other credentials, as create does without a file."),
     ] = False,
     rotate_every: Every = None,
     rotate_at: At = None,
-    no_rotation: Annotated[
-        bool, typer.Option("--no-rotation", help="No longer make credentials anew by themselves.")
-    ] = False,
+    no_rotation: Annotated[bool, typer.Option("--no-rotation", help="Stop the automatic rotation.")] = False,
     project: OfProject = None,
     organization: OfOrganization = False,
     output: Output = OutputFormat.TABLE,
 ) -> None:
     """Change a connection.
 
-    What isn't given stays.
+    Options that aren't given change nothing.
     """
     takes_credentials = new_credentials or credentials_file is not None
-    if (
-        name is None
-        and description is None
-        and rotate_every is None
-        and not (takes_credentials or no_rotation)
-    ):
-        raise CommandError(
-            "nothing to change was given",
-            ExitStatus.USAGE,
-            "Say --name, --description, --credentials-file, --new-credentials, --rotate-every or --no-rotation.",
+    plain = (name, description, rotate_every)
+    if all(given is None for given in plain) and not (takes_credentials or no_rotation):
+        raise nothing_to_change(
+            "Say --name, --description, --credentials-file, --new-credentials, --rotate-every or --no-rotation."
         )
     if no_rotation and rotate_every is not None:
-        raise CommandError("--rotate-every and --no-rotation exclude each other", ExitStatus.USAGE)
+        raise misused("--rotate-every and --no-rotation exclude each other")
     rotation = _terms(rotate_every, rotate_at)
     credentials = credentials_of(credentials_file) if takes_credentials else None
-    with connected() as client:
-        found = _named(client, connection, _owner(client, project, organization=organization))
+    with _one(connection, project, organization=organization) as (client, found):
         changed = client.app_connections.update(
             found.id,
             app=found.app,
@@ -211,7 +203,7 @@ def update_connection(
             is_auto_rotation_enabled=False if no_rotation else None if rotation is None else True,
             rotation=rotation,
         )
-    print_done(output, changed, f"Connection {changed.name} is changed.")
+    CONNECTION.print_done(output, changed, "is changed")
 
 
 @connections.command("allow")
@@ -237,14 +229,13 @@ def allow_use(
         list[str] | None,
         typer.Option(
             "--place",
-            help="Place that syncs may write to from now on; * stands for what is within a name, ** for any depth; "
-            "repeatable.",
+            help="Place that syncs may write to; * matches within a name, ** any depth; repeatable.",
             metavar="PATTERN",
         ),
     ] = None,
     not_place: Annotated[
         list[str] | None,
-        typer.Option("--not-place", help="Pattern that goes from the list; repeatable.", metavar="PATTERN"),
+        typer.Option("--not-place", help="Pattern to remove from the list; repeatable.", metavar="PATTERN"),
     ] = None,
     any_place: Annotated[bool, typer.Option("--any-place", help="Let syncs write to every place.")] = False,
     project: OfProject = None,
@@ -258,17 +249,12 @@ def allow_use(
     shell reads them.
     """
     if any_project and (to or not_to):
-        raise CommandError("--any-project excludes --to and --not-to", ExitStatus.USAGE)
+        raise misused("--any-project excludes --to and --not-to")
     if any_place and (place or not_place):
-        raise CommandError("--any-place excludes --place and --not-place", ExitStatus.USAGE)
+        raise misused("--any-place excludes --place and --not-place")
     if not (to or not_to or any_project or place or not_place or any_place):
-        raise CommandError(
-            "nothing to change was given",
-            ExitStatus.USAGE,
-            "Say --to, --not-to, --any-project, --place, --not-place or --any-place.",
-        )
-    with connected() as client:
-        found = _named(client, connection, _owner(client, project, organization=organization))
+        raise nothing_to_change("Say --to, --not-to, --any-project, --place, --not-place or --any-place.")
+    with _one(connection, project, organization=organization) as (client, found):
         present = client.app_connections.get_allowed_use(found.id, app=found.app)
         added, removed = ([project_id_of(client, one) for one in given or ()] for given in (to, not_to))
         changed = client.app_connections.change_allowed_use(
@@ -279,9 +265,7 @@ def allow_use(
             places=_listed(present.places, place or (), not_place or ()),
             any_place=any_place,
         )
-    print_found(
-        output, changed, ("FIELD", "CONTENT"), _allowed_rows(changed, of_organization=found.project is None)
-    )
+    print_fields(output, changed, _allowed_rows(changed, of_organization=found.project is None))
     announce_stopping(changed.stopping_syncs)
 
 
@@ -295,10 +279,9 @@ def delete_connection(
 ) -> None:
     """Delete a connection that no sync uses any more."""
     require_confirmed(f"Delete connection {connection}?", yes=yes)
-    with connected() as client:
-        found = _named(client, connection, _owner(client, project, organization=organization))
+    with _one(connection, project, organization=organization) as (client, found):
         deleted = client.app_connections.delete(found.id, app=found.app)
-    print_done(output, deleted, f"Connection {deleted.name} is deleted.")
+    CONNECTION.print_done(output, deleted, "is deleted")
 
 
 @connections.command("rotate")
@@ -308,47 +291,55 @@ def rotate_connection(
     organization: OfOrganization = False,
     output: Output = OutputFormat.TABLE,
 ) -> None:
-    """Make a connection's credentials anew.
+    """Rotate a connection's credentials.
 
-    Where its app can do that; the old ones end.
+    Only if its app can do that. The old credentials end.
     """
-    with connected() as client:
-        found = _named(client, connection, _owner(client, project, organization=organization))
+    with _one(connection, project, organization=organization) as (client, found):
         rotated = client.app_connections.rotate_credentials(found.id, app=found.app)
-    print_done(output, rotated, f"Connection {rotated.name} has new credentials.")
+    CONNECTION.print_done(output, rotated, "has new credentials")
 
 
-def _owner(client: Keybearer, project: str | None, *, organization: bool) -> str | None:
-    """Return the id of the project; None for the organization."""
-    return None if project is None or organization else project_id_of(client, project)
+@contextmanager
+def _of_owner(project: str | None, *, organization: bool) -> Iterator[tuple[Keybearer, str | None]]:
+    """Yield a client as `connected` does, and the id of the project; None for the organization."""
+    with connected() as client:
+        yield client, None if project is None or organization else project_id_of(client, project)
 
 
-def _named(client: Keybearer, wanted: str, project_id: str | None) -> AppConnection:
-    found = client.app_connections.list(project_id=project_id)
-    for one in found:
-        if wanted in (one.id, one.name):
-            return one
-    where = "the organization itself" if project_id is None else "the project"
-    raise CommandError(
-        f"{where} has no connection {wanted}",
-        ExitStatus.NOT_FOUND,
-        "List them: keybearer connections list, with --project or --organization.",
-    )
+@contextmanager
+def _one(
+    wanted: str, project: str | None, *, organization: bool
+) -> Iterator[tuple[Keybearer, AppConnection]]:
+    """Yield a client as `connected` does, and the connection of that id or name.
+
+    Raises:
+        CommandError: the project, or the organization, has none.
+    """
+    with _of_owner(project, organization=organization) as (client, project_id):
+        for one in client.app_connections.list(project_id=project_id):
+            if wanted in (one.id, one.name):
+                yield client, one
+                return
+        where = "the organization itself" if project_id is None else "the project"
+        option = "--organization" if project_id is None else "--project PROJECT"
+        raise not_found(
+            f"{where} has no connection {wanted}",
+            f"List its connections: keybearer connections list {option}",
+        )
 
 
 def _only_method(client: Keybearer, app: str) -> str:
-    apps = {one.app: one.methods for one in client.app_connections.options()}
-    methods = apps.get(app)
+    apps = {canonical_app(one.app)[0]: one.methods for one in client.app_connections.options()}
+    methods = apps.get(canonical_app(app)[0])
     if methods is None:
-        raise CommandError(
+        raise not_found(
             f"no connection can be made to {app}",
-            ExitStatus.NOT_FOUND,
             f"Choose one of these as --app: {', '.join(sorted(apps))}",
         )
     if len(methods) != 1:
-        raise CommandError(
+        raise misused(
             f"{app} takes credentials in several ways",
-            ExitStatus.USAGE,
             f"Choose one of these as --method: {', '.join(methods)}",
         )
     return methods[0]
@@ -359,11 +350,11 @@ def _terms(days: int | None, at: str | None) -> RotationTerms | None:
 
     if days is None:
         if at is not None:
-            raise CommandError("--rotate-at needs --rotate-every", ExitStatus.USAGE)
+            raise misused("--rotate-at needs --rotate-every")
         return None
     clock = re.fullmatch(r"([01][0-9]|2[0-3]):([0-5][0-9])", at or "00:00")
     if clock is None:
-        raise CommandError(f"--rotate-at {at!r} is no HH:MM", ExitStatus.USAGE)
+        raise misused(f"--rotate-at {at!r} is no HH:MM")
     return RotationTerms(interval_days=days, hours=int(clock[1]), minutes=int(clock[2]))
 
 

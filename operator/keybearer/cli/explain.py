@@ -26,7 +26,7 @@ def explain(
     ],
     namespace: Annotated[
         str | None,
-        typer.Option("--namespace", "-n", help="The namespace, where it isn't said with the name."),
+        typer.Option("--namespace", "-n", help="The namespace, if the name doesn't have it."),
     ] = None,
     kubeconfig: Kubeconfig = None,
     context: Context = None,
@@ -34,7 +34,7 @@ def explain(
 ) -> None:
     """Say why an object of the cluster is in its state, and what to do.
 
-    What it reads, what it writes, how it stands, what is wrong and what comes next.
+    Says what the object reads and writes, its state, what is wrong, and what to do next.
 
     Reads the object and the Secrets that it names with your rights; shows names of keys, never values.
     """

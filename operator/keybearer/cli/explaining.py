@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from keybearer.cli.failures import CommandError, ExitStatus
+from keybearer.cli.cluster import missing_object
 from keybearer.cli.output import PIPE_WIDTH, OutputFormat, print_json, printable
 
 if TYPE_CHECKING:
@@ -28,11 +28,7 @@ async def explain_object(gateway: Gateway, resource: Resource, key: ObjectKey) -
     """
     body = await gateway.get(resource, key)
     if body is None:
-        raise CommandError(
-            f"there is no {resource.kind} {key}",
-            ExitStatus.NOT_FOUND,
-            f"kubectl get {resource.plural} -A lists them; keybearer crds | kubectl apply -f - makes the kind known.",
-        )
+        raise await missing_object(gateway, resource, key)
     if resource.kind == "AppConnection":
         from keybearer.cli.explanation_of_connection import explain_connection, secrets_of_connection
 

@@ -12,24 +12,30 @@ from keybearer.cli.explanation_parts import (
     SeenObject,
     Standing,
     Story,
+    correct_workloads,
     explained,
+    missing_workloads,
     names,
+    restarts_told,
     several,
 )
 from keybearer.controllers.mode import Mode
-from keybearer.controllers.secretsync.reasons import KEY_REMEDIES, REMEDIES, KeyProblemReason, Reason
+from keybearer.controllers.secretsync.reasons import KEY_REMEDIES, KeyProblemReason
 from keybearer.controllers.secretsync.resource import SecretSyncSpec
 from keybearer.controllers.secretsync.spec import DestinationDeletionPolicy, KeySelection, Source
-from keybearer.controllers.secretsync.status import KeyState, SecretSyncStatus
+from keybearer.controllers.secretsync.status import KeyState, PollingReason, SecretSyncStatus
 from keybearer.controllers.target.spec import CreationPolicy, DeletionPolicy
+from keybearer.controllers.target.status import WorkloadStatus
 
 __all__ = ["explain"]
 
-_REMEDIES: Mapping[str, str] = {
-    **{str(reason): step for reason, step in REMEDIES.items()},
-    **{str(problem): step for problem, (_, step) in KEY_REMEDIES.items()},
+
+_WHY_POLLING: Mapping[PollingReason, str] = {
+    PollingReason.DENIED: "The service denies events of the source to the identity.",
+    PollingReason.UNAVAILABLE: "The service has no events for the identity.",
+    PollingReason.CROWDED: "The identity, or the operator, has as many streams of events as it may.",
+    PollingReason.FAILED: "A stream of events can't be opened; the operator tries again.",
 }
-"""By each reason that Ready can have: that of a key which keeps the target from being written is one, too."""
 
 
 def explain(
@@ -47,9 +53,7 @@ def explain(
         standing = Standing("secretsync", body, status.conditions, status)
         return _Story(standing, spec, status, target, identity)
 
-    return explained(
-        body, tell, spec=SecretSyncSpec, status=SecretSyncStatus, remedy=REMEDIES[Reason.SPEC_INVALID]
-    )
+    return explained(body, tell, spec=SecretSyncSpec, status=SecretSyncStatus)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +70,16 @@ class _Story(Story):
     @property
     def _namespace(self) -> str:
         return self.standing.namespace
+
+    @property
+    def _workloads(self) -> tuple[WorkloadStatus, ...]:
+        return self.status.workloads if self.spec.writes_target else ()
+
+    @property
+    def _belongs_to_another(self) -> bool:
+        owner = None if self.target is None else self.target.owner_uid
+        is_own = owner in (None, self.standing.metadata.get("uid"))
+        return self.spec.target.creation_policy is CreationPolicy.OWNER and not is_own
 
     def reads(self) -> Iterator[str]:
         for source in self.spec.all_sources:
@@ -98,23 +112,36 @@ class _Story(Story):
         if self.spec.destination_deletion_policy is DestinationDeletionPolicy.REMOVE_SECRETS:
             yield "What was pushed is removed when the SecretSync is deleted."
 
+    def _how_it_writes(self) -> str:
+        named = f"{self.spec.target.kind.value} {self._namespace}/{self.spec.target_name(self._name)}"
+        if self.spec.mode is Mode.PLAN:
+            return f"Nothing: mode is Plan. Approved, it would write {named}."
+        if self.spec.mode is Mode.SUSPENDED:
+            return f"Nothing: mode is Suspended. Otherwise it would write {named}."
+        if self.spec.mode is Mode.CREATE_ONCE:
+            return f"{named}, once; afterwards it is left alone."
+        if self.spec.target.creation_policy is CreationPolicy.MERGE:
+            return f"{named}: it adds keys to what belongs to somebody else, and touches no others."
+        if self._belongs_to_another:
+            return f"{named}, once that is its own."
+        return f"{named}, which it owns and keeps exactly so."
+
+    def _what_a_deletion_does(self) -> str:
+        target = self.spec.target
+        if target.on_delete is DeletionPolicy.RETAIN:
+            return "What was written stays when the SecretSync is deleted."
+        if target.creation_policy is CreationPolicy.MERGE:
+            return "The keys that it added are removed when the SecretSync is deleted."
+        once = "" if self.status.target is not None else "once written, "
+        told = f"{once}the {target.kind.value} is deleted with the SecretSync, unless onDelete is Retain."
+        return f"{told[0].upper()}{told[1:]}"
+
     def _writes_target(self) -> Iterator[str]:
         target = self.spec.target
-        named = f"{target.kind.value} {self._namespace}/{self.spec.target_name(self._name)}"
-        if self.spec.mode is Mode.PLAN:
-            yield f"Nothing: mode is Plan. Approved, it would write {named}."
-        elif self.spec.mode is Mode.SUSPENDED:
-            yield f"Nothing: mode is Suspended. Otherwise it would write {named}."
-        elif self.spec.mode is Mode.CREATE_ONCE:
-            yield f"{named}, once; afterwards it is left alone."
-        elif target.creation_policy is CreationPolicy.MERGE:
-            yield f"{named}: it adds keys to what belongs to somebody else, and touches no others."
-        else:
-            yield f"{named}, which it owns and keeps exactly so."
+        yield self._how_it_writes()
         if target.template is not None:
             yield "Keys are built from templates."
-        if target.on_delete is DeletionPolicy.RETAIN:
-            yield "What was written stays when the SecretSync is deleted."
+        yield self._what_a_deletion_does()
         yield from (
             f"{one.kind.value} {one.name} is restarted after a change." for one in target.rollout_restart
         )
@@ -132,7 +159,8 @@ class _Story(Story):
         if self.status.last_refresh_time is not None:
             yield f"The source was read last at {self.status.last_refresh_time.isoformat()} or later."
         if self.status.updates is not None:
-            yield f"Changes become known by {self.status.updates.value.lower()}."
+            yield f"Changes become known by {self.status.updates.value.lower()}.{self._why_polling()}"
+        yield from restarts_told(self._workloads)
         sync = self.status.sync
         if sync is not None:
             since = (
@@ -150,7 +178,18 @@ class _Story(Story):
         if push is not None and push.foreign_total:
             several_names = several(push.foreign_total, "name")
             yield f"The destination holds {several_names} of others, which stay: {names(push.foreign or ())}."
-            yield self._filled("To have these removed once: {remove-foreign}")
+            if push.keys == 0:
+                yield f"The source is empty. To import these into it: {self.standing.how_to_ask('import')}"
+            elif push.keys:
+                yield f"To have these removed once: {self.standing.how_to_ask('remove-foreign')}"
+
+    def _why_polling(self) -> str:
+        why = self.status.polling_reason
+        if why is None:
+            return ""
+        seconds = int(self.spec.refresh_interval.total_seconds())
+        late = f"A change shows within {seconds} s." if seconds else "A change shows on request only."
+        return f" {_WHY_POLLING[why]} {late}"
 
     def wrong(self) -> Iterator[str]:
         yield from self.standing.wrong()
@@ -164,20 +203,17 @@ class _Story(Story):
             yield f"Name {one.name} at the destination failed: {one.message or 'no reason given'}"
         unlisted = 0 if push is None else (push.failed_total or 0) - len(push.failed or ())
         if unlisted > 0:
-            yield f"And {unlisted} names more failed."
+            yield f"And {unlisted} more names failed."
         if self.spec.identity_ref is not None and self.identity is None:
             yield f"There is no Secret {self.spec.identity_ref.name} in namespace {self._namespace}."
+        yield from missing_workloads(self._workloads)
         yield from self._wrong_target()
 
     def _wrong_target(self) -> Iterator[str]:
         if not self.spec.writes_target or (self.target is not None and self.target.is_hidden):
             return
-        owner = None if self.target is None else self.target.owner_uid
-        if self.spec.target.creation_policy is CreationPolicy.OWNER and owner not in (
-            None,
-            self.standing.metadata.get("uid"),
-        ):
-            yield "The target belongs to another SecretSync."
+        if self._belongs_to_another:
+            yield "The target belongs to another object."
         if self.target is None or self.status.target is None:
             return
         written = {key.key for key in self.status.keys if key.state is KeyState.SYNCED}
@@ -186,19 +222,16 @@ class _Story(Story):
             yield f"The target lacks keys that were written: {names(missing)}."
 
     def next_steps(self) -> Iterator[str]:
-        yield from map(self._filled, self.standing.next_steps(_REMEDIES))
+        yield from self.standing.next_steps()
         failed = {key.reason for key in self.status.keys if key.state is KeyState.FAILED}
-        yield from (KEY_REMEDIES[problem][1] for problem in KeyProblemReason if problem in failed)
-        if self.spec.identity_ref is not None and self.identity is None:
-            yield self._filled(REMEDIES[Reason.IDENTITY_NOT_FOUND])
-
-    def _filled(self, step: str) -> str:
-        ref, identity = self.spec.connection_ref, self.spec.identity_ref
-        return self.standing.filled(
-            step,
-            identity=None if identity is None else identity.name,
-            connection=None if ref is None else ref.name,
-        )
+        # The first of them is what the operator has diagnosed, perhaps with a command.
+        told = None if self.status.diagnosis is None else self.status.diagnosis.step
+        steps = (KEY_REMEDIES[problem][1] for problem in KeyProblemReason if problem in failed)
+        yield from (step for step in steps if step != told)
+        # A missing identity of an object that isn't Ready is what the operator has diagnosed.
+        if self.spec.identity_ref is not None and self.identity is None and self.standing.is_ready:
+            yield f"Create the Secret {self.spec.identity_ref.name} with clientId and clientSecret of an identity."
+        yield from correct_workloads(self._workloads, "spec.target.rolloutRestart")
 
 
 def _told_source(source: Source) -> str:

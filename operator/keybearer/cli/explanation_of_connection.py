@@ -8,14 +8,10 @@ from dataclasses import dataclass
 from pydantic import JsonValue, ValidationError
 
 from keybearer.cli.explanation_parts import Explanation, SeenObject, Standing, Story, explained, names
-from keybearer.controllers.appconnection.reasons import Reason
-from keybearer.controllers.appconnection.remedies import REMEDIES
 from keybearer.controllers.appconnection.resource import AppConnectionSpec, RemoteDeletionPolicy
 from keybearer.controllers.appconnection.status import AppConnectionStatus
 
 __all__ = ["explain_connection", "secrets_of_connection"]
-
-_REMEDIES: Mapping[str, str] = {str(reason): step for reason, step in REMEDIES.items()}
 
 
 def explain_connection(
@@ -32,9 +28,7 @@ def explain_connection(
         standing = Standing("appconnection", body, status.conditions, status)
         return _Story(standing, spec, status, secrets)
 
-    return explained(
-        body, tell, spec=AppConnectionSpec, status=AppConnectionStatus, remedy=REMEDIES[Reason.SPEC_INVALID]
-    )
+    return explained(body, tell, spec=AppConnectionSpec, status=AppConnectionStatus)
 
 
 def secrets_of_connection(body: Mapping[str, JsonValue]) -> tuple[str, ...]:
@@ -109,6 +103,5 @@ class _Story(Story):
         yield from (missing for missing, _ in self._missing())
 
     def next_steps(self) -> Iterator[str]:
-        for step in self.standing.next_steps(_REMEDIES):
-            yield self.standing.filled(step, identity=self.spec.identity_ref.name)
+        yield from self.standing.next_steps()
         yield from (step for _, step in self._missing())

@@ -12,22 +12,24 @@ from keybearer.cli.explanation_parts import (
     SeenObject,
     Standing,
     Story,
+    correct_workloads,
     explained,
+    missing_workloads,
     names,
-    remedy_of,
+    restarts_told,
     several,
 )
-from keybearer.controllers.certificateprofile.reasons import REMEDIES, Reason
+from keybearer.controllers.certificateprofile.reasons import REMEDIES
 from keybearer.controllers.certificateprofile.resource import CertificateProfileSpec, RemoteDeletionPolicy
 from keybearer.controllers.certificateprofile.status import (
     CertificateProfileStatus,
     CertificateRequestStatus,
 )
 from keybearer.controllers.mode import Mode
+from keybearer.controllers.remedy import AS_THE_MESSAGE_SAYS
 
 __all__ = ["explain_profile", "secrets_of_profile"]
 
-_REMEDIES: Mapping[str, str] = {str(reason): step for reason, step in REMEDIES.items()}
 _TOLD = 20
 """Certificates that are told of one by one."""
 
@@ -44,13 +46,7 @@ def explain_profile(body: Mapping[str, JsonValue], secrets: Mapping[str, SeenObj
         standing = Standing("certificateprofile", body, status.conditions, status)
         return _Story(standing, spec, status, secrets)
 
-    return explained(
-        body,
-        tell,
-        spec=CertificateProfileSpec,
-        status=CertificateProfileStatus,
-        remedy=REMEDIES[Reason.SPEC_INVALID],
-    )
+    return explained(body, tell, spec=CertificateProfileSpec, status=CertificateProfileStatus)
 
 
 def secrets_of_profile(body: Mapping[str, JsonValue]) -> tuple[str, ...]:
@@ -106,6 +102,7 @@ class _Story(Story):
             renewal = self.status.next_renewal_time
             then = "" if renewal is None else f"; the next one is renewed {renewal.isoformat()}"
             yield f"Issued and valid: {self.status.issued}{then}."
+        yield from self._ends()
         for planned in self.status.plan[:_TOLD]:
             need = "" if planned.need is None else f" ({planned.need})"
             against = (
@@ -118,6 +115,19 @@ class _Story(Story):
             yield f"The authority has another key since {self.status.wave.started_at.isoformat()}; all follow it."
         if self.status.revocations:
             yield f"Still to be revoked: {several(len(self.status.revocations), 'certificate')}."
+        yield from restarts_told(self.status.workloads)
+
+    def _ends(self) -> Iterator[str]:
+        """Yield until when each certificate is valid that is in its Secret."""
+        stored = [one for one in self.status.certificate_requests if one.not_after is not None]
+        for one in stored[:_TOLD]:
+            renewal = "" if one.renewal_time is None else f", renewed {one.renewal_time.isoformat()}"
+            revoked = "; it is revoked" if one.revoked else ""
+            end = "" if one.not_after is None else one.not_after.isoformat()
+            yield f"Certificate {one.name} in Secret {one.secret_name} is valid until {end}{renewal}{revoked}."
+        rest = [one.not_after for one in stored[_TOLD:] if one.not_after is not None]
+        if rest:
+            yield f"{several(len(rest), 'further certificate')}; the first of them ends {min(rest).isoformat()}."
 
     def _in_trouble(self) -> list[CertificateRequestStatus]:
         return [one for one in self.status.certificate_requests if one.reason is not None]
@@ -134,14 +144,14 @@ class _Story(Story):
         for name, seen in self.secrets.items():
             if seen is None:
                 yield f"There is no Secret {name} in namespace {self.standing.namespace}."
+        yield from missing_workloads(self.status.workloads)
 
     def next_steps(self) -> Iterator[str]:
-        steps = [
-            *self.standing.next_steps(_REMEDIES),
-            *(remedy_of(_REMEDIES, one.reason) for one in self._in_trouble() if one.reason is not None),
-        ]
-        if any(seen is None for seen in self.secrets.values()):
-            steps.append(remedy_of(_REMEDIES, "IdentityNotFound"))
-        for step in steps:
-            if step:
-                yield self.standing.filled(step, identity=self.spec.identity_ref.name)
+        yield from self.standing.next_steps()
+        for one in self._in_trouble():
+            remedy = REMEDIES.get(one.reason or "", AS_THE_MESSAGE_SAYS)
+            yield self.standing.told(remedy)
+        for name, seen in self.secrets.items():
+            if seen is None and self.standing.is_ready:
+                yield f"Create the Secret {name} in namespace {self.standing.namespace}."
+        yield from correct_workloads(self.status.workloads, "spec.certificates[].rolloutRestart")

@@ -1,4 +1,4 @@
-"""What explanations of all kinds share: their form, how the object stands, and steps with names filled in. Pure."""
+"""What explanations of all kinds share: their form, and how the object stands. Pure."""
 
 from __future__ import annotations
 
@@ -9,17 +9,32 @@ from typing import TypeVar
 
 from pydantic import JsonValue, ValidationError
 
+from keybearer.controllers.annotations import asking
 from keybearer.controllers.custom_resource import (
     Condition,
     ConditionStatus,
+    Diagnosis,
     ResourceModel,
     StatusModel,
+    Turn,
     describe_invalid,
 )
 from keybearer.controllers.json_reading import mapping_of, text_of
-from keybearer.controllers.secretsync.reasons import REMEDIES as SHARED_REMEDIES
+from keybearer.controllers.remedy import AS_THE_MESSAGE_SAYS, SHARED_REMEDIES, Remedy, diagnosed
+from keybearer.controllers.target.status import WorkloadStatus
 
-__all__ = ["Explanation", "SeenObject", "Standing", "Story", "explained", "names", "remedy_of", "several"]
+__all__ = [
+    "Explanation",
+    "SeenObject",
+    "Standing",
+    "Story",
+    "correct_workloads",
+    "explained",
+    "missing_workloads",
+    "names",
+    "restarts_told",
+    "several",
+]
 
 SpecT = TypeVar("SpecT", bound=ResourceModel)
 StatusT = TypeVar("StatusT", bound=StatusModel)
@@ -28,7 +43,15 @@ _NAMED = 10
 """Names that a sentence spells out."""
 _PLANNED = "Planned"
 """The reason of what is held back as its owner asked by mode: Plan: that is to be looked at, and not wrong."""
-_REQUESTS = ("approve-plan", "release-guard", "remove-foreign", "sync")
+_STALE = Diagnosis(
+    turn=Turn.USER, step="Wait a moment and explain again; if it stays so, look at the operator's log."
+)
+_WHOSE_TURN = {
+    Turn.USER: "",
+    Turn.SERVICE_ADMINISTRATOR: "Ask an administrator of the service: ",
+    Turn.CLUSTER_ADMINISTRATOR: "Ask an administrator of the operator: ",
+    Turn.NOBODY: "",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,18 +76,6 @@ class Explanation:
     stands: list[str]
     wrong: list[str]
     next_steps: list[str]
-
-
-def remedy_of(own: Mapping[str, str], reason: str) -> str:
-    """Return what a person does about a reason; empty where nothing is to be done.
-
-    Args:
-        own: what the kind says of its reasons; those of identities and of the service are the same for all kinds.
-        reason: of a condition, or of a part of the object.
-    """
-    shared: Mapping[str, str] = {str(known): step for known, step in SHARED_REMEDIES.items()}
-    unknown = f"This version doesn't know the reason {reason}: use the keybearer of the operator's version."
-    return own.get(reason, shared.get(reason, unknown))
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +115,16 @@ class Standing:
         return next((one for one in self.conditions if one.type == "Ready"), None)
 
     @property
+    def is_ready(self) -> bool:
+        """Whether Ready is True."""
+        return self.ready is not None and self.ready.status is ConditionStatus.TRUE
+
+    @property
+    def _is_wrong(self) -> bool:
+        ready = self.ready
+        return ready is not None and ready.status is not ConditionStatus.TRUE and ready.reason != _PLANNED
+
+    @property
     def is_stale(self) -> bool:
         """Whether the status speaks about an earlier spec."""
         generation = self.metadata.get("generation")
@@ -111,12 +132,13 @@ class Standing:
         return isinstance(generation, int) and seen is not None and seen < generation
 
     def stands(self) -> Iterator[str]:
-        """Say whether it is ready, since when and why."""
+        """Say whether it is ready, since when and why; the message of what is wrong is left to `wrong`."""
         ready = self.ready
-        if ready is not None:
-            word = "Ready" if ready.status is ConditionStatus.TRUE else "Not ready"
-            since = ready.last_transition_time.isoformat()
-            yield f"{word} since {since} ({ready.reason}): {ready.message or 'no message'}"
+        if ready is None:
+            return
+        word = "Ready" if ready.status is ConditionStatus.TRUE else "Not ready"
+        since = f"{word} since {ready.last_transition_time.isoformat()} ({ready.reason})"
+        yield f"{since}." if self._is_wrong else f"{since}: {ready.message or 'no message'}"
 
     def wrong(self) -> Iterator[str]:
         """Say what is wrong with the object as a whole."""
@@ -127,42 +149,47 @@ class Standing:
             yield "No operator has looked at it yet."
         elif self.is_stale:
             yield "The operator hasn't seen the last edit of the spec yet; what follows is about the one before."
-        if ready is not None and ready.status is not ConditionStatus.TRUE and ready.reason != _PLANNED:
+        if ready is not None and self._is_wrong:
             yield f"{ready.reason}: {ready.message}"
 
-    def next_steps(self, remedies: Mapping[str, str]) -> Iterator[str]:
-        """Say what to do about that; braces are for `filled`.
+    def next_steps(self) -> Iterator[str]:
+        """Say what to do about that, as the operator has diagnosed it."""
+        yield from map(_told, self.diagnoses())
 
-        Args:
-            remedies: what the kind says of its reasons.
-        """
+    def diagnoses(self) -> Iterator[Diagnosis]:
+        """Return what is to be done: as the operator has diagnosed it, or because it can't have done so."""
         ready = self.ready
         if ready is None:
-            yield (
-                "Check that the operator runs and serves this namespace: "
-                "kubectl get pods -A -l app.kubernetes.io/name=keybearer"
-            )
-        elif self.is_stale:
-            yield "Wait a moment and explain again; if it stays so, look at the operator's log."
-        if ready is not None and ready.status is not ConditionStatus.TRUE:
-            step = remedy_of(remedies, ready.reason)
-            if step:
-                yield step
+            yield _not_seen(self.namespace)
+            return
+        if self.is_stale:
+            yield _STALE
+        if ready.status is not ConditionStatus.TRUE:
+            # An operator of a version before diagnoses says it in the message alone.
+            yield self.status.diagnosis or Diagnosis(turn=Turn.USER, step=AS_THE_MESSAGE_SAYS.step)
 
-    def filled(self, step: str, *, identity: str | None, connection: str | None = None) -> str:
-        """Return a step with names where its braces are."""
-        filled = step.replace("{identity}", identity or "(none is named)")
-        filled = filled.replace("{namespace}", self.namespace)
-        filled = filled.replace("{connection}", connection or "(none is named)")
-        for request in _REQUESTS:
-            filled = filled.replace(f"{{{request}}}", self._annotate(request))
-        return filled
+    def told(self, remedy: Remedy) -> str:
+        """Return a remedy of a part of the object as a step."""
+        spec = mapping_of(self.body.get("spec"))
+        return _told(diagnosed(remedy, self.kind, self.namespace, self.name, spec))
 
-    def _annotate(self, request: str) -> str:
-        return (
-            f"kubectl -n {self.namespace} annotate --overwrite {self.kind} {self.name} "
-            f'keybearer.dev/request={request} keybearer.dev/requestedAt="$(date +%s)"'
-        )
+    def how_to_ask(self, request: str) -> str:
+        """Return the command that asks the operator for something."""
+        return asking(request, self.kind, self.namespace, self.name)
+
+
+def _not_seen(namespace: str) -> Diagnosis:
+    step = (
+        f"Check that an operator runs and serves namespace {namespace}. Otherwise add the namespace to "
+        "operator.namespaces (chart) or --namespace (keybearer operator)."
+    )
+    return Diagnosis(turn=Turn.USER, step=step, command="keybearer doctor")
+
+
+def _told(diagnosis: Diagnosis) -> str:
+    whose = _WHOSE_TURN[diagnosis.turn]
+    command = "" if diagnosis.command is None else f" {diagnosis.command}"
+    return f"{whose}{diagnosis.step}{command}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +235,6 @@ def explained(
     *,
     spec: type[SpecT],
     status: type[StatusT],
-    remedy: str,
 ) -> Explanation:
     """Return the explanation of an object; where its spec can't be read, just that.
 
@@ -217,13 +243,12 @@ def explained(
         tell: what is told of it once it is read.
         spec: how specs of the kind are read.
         status: how statuses of the kind are read.
-        remedy: what to do about a spec that can't be read.
     """
     try:
         read = spec.model_validate(body.get("spec") or {})
     except ValidationError as error:
         wrong = [f"The spec can't be read: {describe_invalid(error)}."]
-        return Explanation([], [], [], wrong, [remedy])
+        return Explanation([], [], [], wrong, [SHARED_REMEDIES["SpecInvalid"].step])
     try:
         seen = status.model_validate(body.get("status") or {})
     except ValidationError:
@@ -241,3 +266,36 @@ def names(listed: Iterable[str]) -> str:
 def several(count: int, noun: str) -> str:
     """Return a number with its noun."""
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def restarts_told(workloads: Iterable[WorkloadStatus]) -> Iterator[str]:
+    """Say of each workload that exists when it was restarted, and whether it still is to be."""
+    for one in workloads:
+        if one.missing_since is not None:
+            continue
+        if one.due_since is not None:
+            yield f"{one.kind.value} {one.name} is still to be restarted for a change at {one.due_since.isoformat()}."
+        if one.last_restart_time is not None:
+            yield f"{one.kind.value} {one.name} was last restarted at {one.last_restart_time.isoformat()}."
+
+
+def missing_workloads(workloads: Iterable[WorkloadStatus]) -> Iterator[str]:
+    """Say which workloads of rolloutRestart don't exist."""
+    for one in workloads:
+        if one.missing_since is not None:
+            yield (
+                f"{one.kind.value} {one.name} of rolloutRestart doesn't exist, as seen since "
+                f"{one.missing_since.isoformat()}."
+            )
+
+
+def correct_workloads(workloads: Iterable[WorkloadStatus], field: str) -> Iterator[str]:
+    """Say what to do about those.
+
+    Args:
+        workloads: of the status.
+        field: of the spec, which names them.
+    """
+    for one in workloads:
+        if one.missing_since is not None:
+            yield f"Correct the name {one.name} in {field}, or create the {one.kind.value}."

@@ -15,7 +15,21 @@ import typer
 
 from keybearer.base.errors import ConfigurationError, KeybearerError
 
-__all__ = ["CommandError", "ExitStatus", "failure_of", "place_of", "told_failures"]
+__all__ = [
+    "CommandError",
+    "ExitStatus",
+    "failure_of",
+    "misused",
+    "not_found",
+    "nothing_to_change",
+    "place_of",
+    "told_failures",
+]
+
+_ATTACHED = "Failed to add Kubernetes Auth to already configured identity"
+_REVIEWER_AGAIN = "Give tokenReviewerJwt again"
+_NO_CERTIFICATE_PROJECT = "This organization has no Certificate Manager project"
+"""How the published service and ours begin to say so."""
 
 
 class ExitStatus(IntEnum):
@@ -57,6 +71,21 @@ class CommandError(KeybearerError):
         self.next_step = next_step
 
 
+def misused(message: str, next_step: str = "") -> CommandError:
+    """Return the error that the command line, a setting or a file can't be used."""
+    return CommandError(message, ExitStatus.USAGE, next_step)
+
+
+def nothing_to_change(next_step: str) -> CommandError:
+    """Return the error of a command that was told to change something, and not what."""
+    return misused("nothing to change was given", next_step)
+
+
+def not_found(message: str, next_step: str) -> CommandError:
+    """Return the error that what was named isn't there."""
+    return CommandError(message, ExitStatus.NOT_FOUND, next_step)
+
+
 @contextmanager
 def told_failures(command: Callable[[], str]) -> Iterator[None]:
     """End the process as this module says if the block fails; `command` returns the command that ran."""
@@ -94,66 +123,67 @@ def failure_of(error: KeybearerError) -> CommandError:
     from keybearer.client import ClientError
 
     if isinstance(error, ClientError):
-        return _of_client(error)
+        return CommandError(str(error), *_advice_of_client(error))
     from keybearer.kube.errors import KubeError
 
     if isinstance(error, KubeError):
-        return _of_cluster(error)
+        return CommandError(str(error), *_advice_of_cluster(error))
     return CommandError(str(error))
 
 
-def _of_client(error: KeybearerError) -> CommandError:
+def _advice_of_client(error: KeybearerError) -> tuple[ExitStatus, str]:
     from keybearer import client
 
     match error:
         case client.InvalidArgument():
-            status, step = ExitStatus.USAGE, ""
+            told = ExitStatus.USAGE, ""
         case client.Unauthenticated():
-            status, step = ExitStatus.NOT_LOGGED_IN, "Log in again: keybearer login"
+            told = ExitStatus.NOT_LOGGED_IN, "Log in again: keybearer login"
         case client.PermissionDenied(error="ForbiddenError"):
             # The service's word for refusals of any kind, such as a slug that is taken.
-            status, step = (
-                ExitStatus.DENIED,
-                "The message says why; only where that is a missing role does another login help.",
-            )
+            why = "The message says why; only where that is a missing role does another login help."
+            told = ExitStatus.DENIED, why
         case client.PermissionDenied():
-            status, step = (
-                ExitStatus.DENIED,
-                "Ask an admin of the project for a role, or log in as someone else.",
-            )
+            told = ExitStatus.DENIED, "Ask an admin of the project for a role, or log in as someone else."
         case client.NotFound():
-            status, step = (
-                ExitStatus.NOT_FOUND,
-                "Check project and name; of secrets, environment and path too.",
-            )
+            from keybearer.cli.missing import where_to_look
+
+            told = ExitStatus.NOT_FOUND, where_to_look(error.message, error.asked)
         case client.TransportError() if not error.is_retryable:
-            status, step = ExitStatus.UNAVAILABLE, "Check the address, and KEYBEARER_CA_FILE."
+            told = ExitStatus.UNAVAILABLE, "Check the address, and KEYBEARER_CA_FILE."
         case client.TransportError() | client.ServerFailure() | client.RateLimited():
-            status, step = (
-                ExitStatus.UNAVAILABLE,
-                "Check that the service runs and its address, or try later.",
-            )
+            told = ExitStatus.UNAVAILABLE, "Check that the service runs and its address, or try later."
         case client.AnswerTooLong() | client.ServiceError():
-            status, step = ExitStatus.REFUSED, ""
+            told = ExitStatus.REFUSED, _how_to_make_it(str(error))
         case client.DecodeError():
-            status, step = ExitStatus.REFUSED, "Check the address: what answers is not the secrets service."
+            told = ExitStatus.REFUSED, "Check the address: what answers is not the secrets service."
         case _:
-            status, step = ExitStatus.FAILED, ""
-    return CommandError(str(error), status, step)
+            told = ExitStatus.FAILED, ""
+    return told
 
 
-def _of_cluster(error: KeybearerError) -> CommandError:
+def _how_to_make_it(message: str) -> str:
+    if _ATTACHED in message:
+        return "Change it instead: keybearer identities kubernetes-auth update IDENTITY"
+    if _REVIEWER_AGAIN in message:
+        return "Give --reviewer-token-file FILE as well, or --no-reviewer-token."
+    if message.startswith(_NO_CERTIFICATE_PROJECT):
+        return "Name another project by --project, or make one: keybearer projects create NAME --for-certificates"
+    return ""
+
+
+def _advice_of_cluster(error: KeybearerError) -> tuple[ExitStatus, str]:
     from keybearer.kube import errors
 
     match error:
         case errors.UnauthorizedError():
-            status, step = ExitStatus.NOT_LOGGED_IN, "Check the credentials of the kubeconfig."
+            told = ExitStatus.NOT_LOGGED_IN, "Check the credentials of the kubeconfig."
         case errors.ForbiddenError():
-            status, step = ExitStatus.DENIED, "Ask for the right to get this kind of object in the namespace."
+            told = ExitStatus.DENIED, "Ask for the right to get this kind of object in the namespace."
         case errors.NotFoundError():
-            status, step = ExitStatus.NOT_FOUND, "Check namespace and name."
+            told = ExitStatus.NOT_FOUND, "Check namespace and name."
         case errors.UnavailableError() | errors.TooManyRequestsError():
-            status, step = ExitStatus.UNAVAILABLE, "Check that the cluster runs, and --kubeconfig."
+            told = ExitStatus.UNAVAILABLE, "Check that the cluster runs, and --kubeconfig."
         case _:
-            status, step = ExitStatus.FAILED, ""
-    return CommandError(str(error), status, step)
+            told = ExitStatus.FAILED, ""
+    return told

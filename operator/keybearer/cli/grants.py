@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from keybearer.cli.connecting import EnvironmentName, ProjectName, connected, project_id_of
-from keybearer.cli.members import Member, actor_id_of
-from keybearer.cli.output import (
-    Output,
-    OutputFormat,
-    Yes,
-    print_done,
-    print_found,
-    require_confirmed,
-)
+from keybearer.cli.connecting import EnvironmentName, ProjectName, in_project
+from keybearer.cli.identity_finding import actor_id_of
+from keybearer.cli.members import Member
+from keybearer.cli.nouns import Noun
+from keybearer.cli.on_demand import new_group
+from keybearer.cli.output import Output, OutputFormat, Yes, print_done, require_confirmed
 from keybearer.cli.words import Action, Subject
+
+if TYPE_CHECKING:
+    from keybearer.client import Grant
 
 __all__ = ["grants"]
 
-grants = typer.Typer(
-    help="What members may do in parts of a project.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
+grants = new_group("What members may do in parts of a project.")
+GRANT: Noun[Grant] = Noun(
+    "grant",
+    ("EFFECT", "ACTIONS", "ON", "WHERE", "WHO", "ID"),
+    lambda one: (
+        one.effect,
+        ", ".join(one.actions),
+        ", ".join(one.subjects),
+        f"{one.environment}:{one.secret_path}",
+        one.identity_id,
+        one.id,
+    ),
 )
 
 
@@ -32,31 +38,15 @@ grants = typer.Typer(
 def list_grants(
     project: ProjectName,
     member: Annotated[
-        str | None, typer.Option(help="Of this one only: email of a person, or id of an identity.")
+        str | None, typer.Option(help="Only of this member: email of a person, or name or id of an identity.")
     ] = None,
     output: Output = OutputFormat.TABLE,
 ) -> None:
     """List the grants of a project."""
-    with connected() as client:
-        project_id = project_id_of(client, project)
-        whose = None if member is None else actor_id_of(client, project_id, member)
+    with in_project(project) as (client, project_id):
+        whose = None if member is None else actor_id_of(client, member, project_id)
         found = client.grants.list(project_id=project_id, identity_id=whose)
-    print_found(
-        output,
-        found,
-        ("EFFECT", "ACTIONS", "ON", "WHERE", "WHO", "ID"),
-        [
-            (
-                grant.effect,
-                ", ".join(grant.actions),
-                ", ".join(grant.subjects),
-                f"{grant.environment}:{grant.secret_path}",
-                grant.identity_id,
-                grant.id,
-            )
-            for grant in found
-        ],
-    )
+    GRANT.print_list(output, found)
 
 
 @grants.command("add")
@@ -67,7 +57,7 @@ def add_grant(
     action: Annotated[list[Action], typer.Option(help="What; repeatable.", show_default=False)],
     pattern: Annotated[
         str,
-        typer.Option("--path", help="Which folders: * stands for what is within a name, ** for any depth."),
+        typer.Option("--path", help="Which folders: * matches within a name, ** any depth."),
     ] = "/**",
     subject: Annotated[
         list[Subject] | None,
@@ -78,7 +68,7 @@ def add_grant(
         ),
     ] = None,
     deny: Annotated[
-        bool, typer.Option("--deny", help="Forbid it: goes before what roles and grants allow.")
+        bool, typer.Option("--deny", help="Forbid it. This wins over roles and other grants.")
     ] = False,
     output: Output = OutputFormat.TABLE,
 ) -> None:
@@ -88,10 +78,9 @@ def add_grant(
 
     For all environments say --env '*'. Quote patterns, or the shell reads them.
     """
-    with connected() as client:
-        project_id = project_id_of(client, project)
+    with in_project(project) as (client, project_id):
         made = client.grants.create(
-            actor_id_of(client, project_id, who),
+            actor_id_of(client, who, project_id),
             actions=tuple(one.value for one in action),
             environment=environment,
             secret_path=pattern,
@@ -102,7 +91,7 @@ def add_grant(
     may = "may not" if deny else "may"
     print_done(
         output,
-        asdict(made),
+        made,
         f"{who} {may} {', '.join(made.actions)} in {made.environment}:{made.secret_path}; "
         f"the grant's id is {made.id}.",
     )
@@ -115,8 +104,8 @@ def remove_grant(
     yes: Yes = False,
     output: Output = OutputFormat.TABLE,
 ) -> None:
-    """Take a grant away."""
+    """Remove a grant."""
     require_confirmed(f"Take grant {grant_id} away?", yes=yes)
-    with connected() as client:
-        removed = client.grants.delete(grant_id, project_id=project_id_of(client, project))
-    print_done(output, asdict(removed), f"Grant {removed.id} is taken away.")
+    with in_project(project) as (client, project_id):
+        removed = client.grants.delete(grant_id, project_id=project_id)
+    print_done(output, removed, f"Grant {removed.id} is taken away.")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -11,48 +13,60 @@ import typer
 
 from keybearer.cli.auth_methods import kubernetes_auth, ldap_auth
 from keybearer.cli.connecting import connected, project_id_of
-from keybearer.cli.failures import CommandError, ExitStatus, failure_of
+from keybearer.cli.failures import CommandError, ExitStatus, failure_of, misused
+from keybearer.cli.identity_finding import WhichIdentity, identity_id_of
+from keybearer.cli.nouns import Noun
+from keybearer.cli.on_demand import new_group
 from keybearer.cli.output import (
     Output,
     OutputFormat,
     Yes,
     note,
     print_done,
-    print_found,
+    print_fields,
     print_json,
-    print_table,
     require_confirmed,
 )
-from keybearer.cli.sync_owners import Heir, announce_syncs, hand_over, syncs_of
+from keybearer.cli.sync_owners import Heir, part_from_syncs
 from keybearer.wire.roles import OrganizationRoleSlug, ProjectRoleSlug
 
 if TYPE_CHECKING:
-    from keybearer.client import Identity, Keybearer
+    from keybearer.client import ClientSecret, Identity, Keybearer
 
 __all__ = ["identities"]
 
-identities = typer.Typer(
-    help="List, create and delete machine identities.", no_args_is_help=True, rich_markup_mode=None
-)
-client_secrets = typer.Typer(
-    help="What an identity logs in with.", no_args_is_help=True, rich_markup_mode=None
-)
+identities = new_group("List, create and delete machine identities.")
+client_secrets = new_group("What an identity logs in with.")
 identities.add_typer(client_secrets, name="client-secret")
 identities.add_typer(kubernetes_auth, name="kubernetes-auth")
 identities.add_typer(ldap_auth, name="ldap-auth")
 
+IDENTITY: Noun[Identity] = Noun(
+    "identity",
+    ("NAME", "ROLE", "CREATED", "ID"),
+    lambda one: (one.name, one.role, one.created_at, one.id),
+)
+CLIENT_SECRET: Noun[ClientSecret] = Noun(
+    "client secret",
+    ("BEGINS", "DESCRIPTION", "USES", "STATE", "CREATED", "ID"),
+    lambda one: (
+        one.client_secret_prefix,
+        one.description,
+        _uses(one.client_secret_num_uses, one.client_secret_num_uses_limit),
+        "revoked" if one.is_client_secret_revoked else "good",
+        one.created_at,
+        one.id,
+    ),
+)
+_SECRET_NAME = re.compile(r"(?=.{1,253}\Z)[a-z0-9]([-a-z0-9.]*[a-z0-9])?")
 _INTERRUPTED = CommandError("interrupted", ExitStatus.INTERRUPTED)
-
-IdentityId = Annotated[str, typer.Argument(help="Id of the identity.")]
 
 
 @identities.command("list")
 def list_identities(output: Output = OutputFormat.TABLE) -> None:
     """List the machine identities of the organization."""
     with connected() as client:
-        found = client.identities.list()
-    rows = [(identity.name, identity.role, identity.created_at, identity.id) for identity in found]
-    print_found(output, found, ("NAME", "ROLE", "CREATED", "ID"), rows)
+        IDENTITY.print_list(output, client.identities.list())
 
 
 @identities.command("create")
@@ -60,14 +74,14 @@ def create_identity(
     name: Annotated[str, typer.Argument(help="For people.")],
     role: Annotated[OrganizationRoleSlug, typer.Option(help="In the organization.")] = "no-access",
     project: Annotated[
-        str | None, typer.Option("--project", "-p", help="Slug or id of a project to put it into.")
+        str | None, typer.Option("--project", "-p", help="Slug or id of a project that it joins.")
     ] = None,
     project_role: Annotated[ProjectRoleSlug, typer.Option(help="Its role there.")] = "viewer",
     output: Output = OutputFormat.TABLE,
 ) -> None:
     """Create an identity that logs in by client id.
 
-    Make it a client secret next: keybearer identities client-secret create.
+    Then make its client secret: keybearer identities client-secret create.
     """
     with connected() as client:
         project_id = None if project is None else project_id_of(client, project)
@@ -76,16 +90,15 @@ def create_identity(
             settings = client.identities.universal_auth.attach(identity.id)
             if project_id is not None:
                 client.memberships.put_identity(identity.id, project_id=project_id, roles=(project_role,))
-    if output is OutputFormat.JSON:
-        print_json({**asdict(identity), "client_id": settings.client_id})
-        return
-    print_table(("FIELD", "CONTENT"), [("id", identity.id), ("client id", settings.client_id)])
-    note(f"Make what it logs in with: keybearer identities client-secret create {identity.id}")
+    told = {**asdict(identity), "client_id": settings.client_id}
+    print_fields(output, told, [("id", identity.id), ("client id", settings.client_id)])
+    if output is OutputFormat.TABLE:
+        note(f"Make what it logs in with: keybearer identities client-secret create {identity.id}")
 
 
 @identities.command("delete")
 def delete_identity(
-    identity_id: IdentityId,
+    identity: WhichIdentity,
     transfer_syncs_to: Heir = None,
     yes: Yes = False,
     output: Output = OutputFormat.TABLE,
@@ -95,83 +108,75 @@ def delete_identity(
     Its syncs stop, unless --transfer-syncs-to.
     """
     with connected() as client:
-        owned = syncs_of(client, identity_id)
-        announce_syncs(owned, f"identity {identity_id}", transfer_syncs_to)
-        require_confirmed(f"Delete identity {identity_id}?", yes=yes)
-        hand_over(client, owned, identity_id, transfer_syncs_to)
+        identity_id = identity_id_of(client, identity)
+        who = f"identity {identity}"
+        part_from_syncs(client, identity_id, who, transfer_syncs_to, f"Delete {who}?", yes=yes)
         deleted = client.identities.delete(identity_id)
-    print_done(output, asdict(deleted), f"Identity {deleted.name} is deleted.")
+    IDENTITY.print_done(output, deleted, "is deleted")
 
 
 @client_secrets.command("create")
 def create_client_secret(
-    identity_id: IdentityId,
+    identity: WhichIdentity,
     description: Annotated[str, typer.Option(help="What it is for.")] = "",
     ttl: Annotated[int, typer.Option(help="Seconds until it ends; 0 for never.", min=0)] = 0,
-    uses: Annotated[int, typer.Option(help="Logins it is good for; 0 for any number.", min=0)] = 0,
+    uses: Annotated[int, typer.Option(help="How many logins it allows; 0 for any number.", min=0)] = 0,
+    manifest: Annotated[
+        str | None,
+        typer.Option(
+            help="Print a Secret of Kubernetes with this name instead, which has the login under clientId and "
+            "clientSecret.",
+            metavar="SECRET",
+        ),
+    ] = None,
     output: Output = OutputFormat.TABLE,
 ) -> None:
-    """Make a client secret, and print it this once."""
+    """Make a client secret. It is shown only this once.
+
+    With --manifest, `kubectl -n NAMESPACE apply --server-side --force-conflicts -f -` makes the Secret, or puts the
+    new login into it. Other keys of the Secret stay.
+    """
+    if manifest is not None and not _SECRET_NAME.fullmatch(manifest):
+        raise misused(f"--manifest: {manifest!r} is no name of a Secret")
     with connected() as client:
+        identity_id = identity_id_of(client, identity)
         settings = client.identities.universal_auth.get(identity_id)
         made = client.identities.client_secrets.create(
             identity_id, description=description, ttl=ttl, num_uses_limit=uses
         )
-    if output is OutputFormat.JSON:
-        print_json(
-            {
-                "client_id": settings.client_id,
-                "client_secret": made.client_secret,
-                **asdict(made.client_secret_data),
-            }
-        )
+    if manifest is not None:
+        login = {"clientId": settings.client_id, "clientSecret": made.client_secret}
+        encoded = {key: base64.b64encode(text.encode()).decode() for key, text in login.items()}
+        print_json({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": manifest}, "data": encoded})
         return
-    print_table(
-        ("FIELD", "CONTENT"),
-        [
-            ("client id", settings.client_id),
-            ("client secret", made.client_secret),
-            ("id", made.client_secret_data.id),
-        ],
-    )
-    note("Keep the client secret now: it is not shown again.")
+    data, secret = made.client_secret_data, made.client_secret
+    told = {"client_id": settings.client_id, "client_secret": secret, **asdict(data)}
+    rows = [("client id", settings.client_id), ("client secret", secret), ("id", data.id)]
+    print_fields(output, told, rows)
+    if output is OutputFormat.TABLE:
+        note("Keep the client secret now: it is not shown again.")
 
 
 @client_secrets.command("list")
-def list_client_secrets(identity_id: IdentityId, output: Output = OutputFormat.TABLE) -> None:
-    """List what is known of an identity's client secrets."""
+def list_client_secrets(identity: WhichIdentity, output: Output = OutputFormat.TABLE) -> None:
+    """List an identity's client secrets, without their values."""
     with connected() as client:
-        found = client.identities.client_secrets.list(identity_id)
-    print_found(
-        output,
-        found,
-        ("BEGINS", "DESCRIPTION", "USES", "STATE", "CREATED", "ID"),
-        [
-            (
-                secret.client_secret_prefix,
-                secret.description,
-                _uses(secret.client_secret_num_uses, secret.client_secret_num_uses_limit),
-                "revoked" if secret.is_client_secret_revoked else "good",
-                secret.created_at,
-                secret.id,
-            )
-            for secret in found
-        ],
-    )
+        found = client.identities.client_secrets.list(identity_id_of(client, identity))
+    CLIENT_SECRET.print_list(output, found)
 
 
 @client_secrets.command("revoke")
 def revoke_client_secret(
-    identity_id: IdentityId,
+    identity: WhichIdentity,
     client_secret_id: Annotated[str, typer.Argument(help="Id of the client secret.")],
     yes: Yes = False,
     output: Output = OutputFormat.TABLE,
 ) -> None:
-    """End a client secret."""
+    """Revoke a client secret."""
     require_confirmed(f"Revoke client secret {client_secret_id}?", yes=yes)
     with connected() as client:
-        revoked = client.identities.client_secrets.revoke(identity_id, client_secret_id)
-    print_done(output, asdict(revoked), f"Client secret {revoked.client_secret_prefix}... is revoked.")
+        revoked = client.identities.client_secrets.revoke(identity_id_of(client, identity), client_secret_id)
+    print_done(output, revoked, f"Client secret {revoked.client_secret_prefix}... is revoked.")
 
 
 @contextmanager

@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from keybearer.cli.connecting import EnvironmentName, FolderPath, ProjectName, connected, project_id_of
-from keybearer.cli.failures import CommandError, ExitStatus
-from keybearer.cli.output import (
-    Output,
-    OutputFormat,
-    Yes,
-    print_done,
-    print_found,
-    require_confirmed,
-)
+from keybearer.cli.connecting import EnvironmentName, FolderPath, ProjectName, in_project
+from keybearer.cli.failures import misused, not_found
+from keybearer.cli.nouns import Noun
+from keybearer.cli.on_demand import new_group
+from keybearer.cli.output import Output, OutputFormat, Yes, print_done, require_confirmed
 
 if TYPE_CHECKING:
     from keybearer.client import SecretImport
 
 __all__ = ["imports"]
 
-imports = typer.Typer(
-    help="List, add and remove what a folder imports.", no_args_is_help=True, rich_markup_mode=None
+imports = new_group("List, add and remove what a folder imports.")
+IMPORT: Noun[SecretImport] = Noun(
+    "import",
+    ("POSITION", "FROM", "CREATED", "ID"),
+    lambda one: (str(one.position), _source_of(one), one.created_at, one.id),
 )
 
 Source = Annotated[
@@ -41,18 +38,11 @@ def list_imports(
 ) -> None:
     """List what a folder imports, by position.
 
-    Of equal names the last import wins, and the folder's own secret goes before all.
+    If names are equal, the last import wins. The folder's own secret wins over all imports.
     """
-    with connected() as client:
-        found = client.imports.list(
-            project_id=project_id_of(client, project), environment=environment, path=path
-        )
-    print_found(
-        output,
-        found,
-        ("POSITION", "FROM", "CREATED", "ID"),
-        [(str(one.position), _source_of(one), one.created_at, one.id) for one in found],
-    )
+    with in_project(project) as (client, project_id):
+        found = client.imports.list(project_id=project_id, environment=environment, path=path)
+    IMPORT.print_list(output, found)
 
 
 @imports.command("add")
@@ -63,17 +53,13 @@ def add_import(
     path: FolderPath = "/",
     output: Output = OutputFormat.TABLE,
 ) -> None:
-    """Have a folder import another one, in the last place."""
+    """Make a folder import another folder, in the last position."""
     from_environment, from_path = _split(source)
-    with connected() as client:
+    with in_project(project) as (client, project_id):
         made = client.imports.create(
-            from_environment,
-            from_path,
-            project_id=project_id_of(client, project),
-            environment=environment,
-            path=path,
+            from_environment, from_path, project_id=project_id, environment=environment, path=path
         )
-    print_done(output, asdict(made), f"{environment}:{path} imports {_source_of(made)}.")
+    print_done(output, made, f"{environment}:{path} imports {_source_of(made)}.")
 
 
 @imports.command("remove")
@@ -85,21 +71,19 @@ def remove_import(
     yes: Yes = False,
     output: Output = OutputFormat.TABLE,
 ) -> None:
-    """Have a folder no longer import another one. The secrets stay where they are."""
+    """Stop a folder from importing another folder. The secrets stay where they are."""
     wanted = ":".join(_split(source))
     require_confirmed(f"Have {environment}:{path} no longer import {wanted}?", yes=yes)
-    with connected() as client:
-        project_id = project_id_of(client, project)
+    with in_project(project) as (client, project_id):
         found = client.imports.list(project_id=project_id, environment=environment, path=path)
-        chosen = next((one for one in found if _source_of(one) == wanted), None)
-        if chosen is None:
-            raise CommandError(
+        ids = [one.id for one in found if _source_of(one) == wanted]
+        if not ids:
+            raise not_found(
                 f"{environment}:{path} doesn't import {wanted}",
-                ExitStatus.NOT_FOUND,
                 "List what it imports: keybearer imports list",
             )
-        removed = client.imports.delete(chosen.id, project_id=project_id, environment=environment, path=path)
-    print_done(output, asdict(removed), f"{environment}:{path} no longer imports {wanted}.")
+        removed = client.imports.delete(ids[0], project_id=project_id, environment=environment, path=path)
+    print_done(output, removed, f"{environment}:{path} no longer imports {wanted}.")
 
 
 def _source_of(one: SecretImport) -> str:
@@ -109,9 +93,5 @@ def _source_of(one: SecretImport) -> str:
 def _split(source: str) -> tuple[str, str]:
     environment, colon, path = source.partition(":")
     if not (colon and environment and path):
-        raise CommandError(
-            f"{source!r} is no ENV:PATH",
-            ExitStatus.USAGE,
-            "Name environment and folder, such as prod:/shared.",
-        )
+        raise misused(f"{source!r} is no ENV:PATH", "Name environment and folder, such as prod:/shared.")
     return environment, "/" + path.strip("/")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 import typer
 
 from keybearer.cli.connecting import connected, project_id_of
-from keybearer.cli.failures import CommandError, ExitStatus
+from keybearer.cli.failures import not_found
 from keybearer.cli.output import Output, OutputFormat, note, print_json, print_table
 from keybearer.cli.own_credentials import OwnCredential
 
@@ -40,9 +40,9 @@ Wait = Annotated[bool, typer.Option("--wait/--no-wait", help="Return when the ro
 
 @keys.command("status")
 def status(data_dir: DataDir = None, output: Output = OutputFormat.TABLE) -> None:
-    """Show which root keys wrap, and what is rotating.
+    """Show the root keys in use, and rotations in progress.
 
-    Tells which root keys may be removed, and which rotations are under way.
+    Also says which root keys you can remove.
     """
     if data_dir is None:
         with connected() as client:
@@ -70,7 +70,7 @@ def status(data_dir: DataDir = None, output: Output = OutputFormat.TABLE) -> Non
 
 @keys.command("rotate-root")
 def rotate_root(data_dir: DataDir = None, wait: Wait = True) -> None:
-    """Have a new root key wrap the data keys.
+    """Wrap the data keys with a new root key.
 
     A service that made its root key itself makes the next one too. Otherwise put the new key in front of the old one
     where each process finds it, first.
@@ -94,7 +94,8 @@ def rotate_data(
         typer.Option(
             "--project",
             "-p",
-            help="Slug or id of the project, with --data-dir its id; all of them, and auth methods, without.",
+            help="Slug or id of the project, with --data-dir its id. Default: all projects, and auth "
+            "methods.",
         ),
     ] = None,
     data_dir: DataDir = None,
@@ -102,16 +103,12 @@ def rotate_data(
 ) -> None:
     """Give projects a new data key.
 
-    What is stored is sealed anew with it.
+    Stored data is encrypted again with the new key.
     """
     if data_dir is not None:
         count = _offline(data_dir, lambda rotation: _rotate_data(rotation, project))
         if project is not None and count == 0:
-            raise CommandError(
-                f"there is no project with ID {project}",
-                ExitStatus.NOT_FOUND,
-                "Name it by its id, not its slug.",
-            )
+            raise not_found(f"there is no project with ID {project}", "Name it by its id, not its slug.")
         note(f"Data keys of {count} projects are rotated.")
         return
     with connected() as client:

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from keybearer.cli.connecting import address_of, new_client
-from keybearer.cli.failures import CommandError, ExitStatus
+from keybearer.cli.failures import misused
 from keybearer.cli.login_file import Login, forget_login, login_path, read_login, write_login
 from keybearer.cli.output import note
 from keybearer.cli.own_credentials import OwnCredential
@@ -22,7 +22,8 @@ __all__ = ["login", "logout"]
 
 def login(
     url: Annotated[
-        str | None, typer.Option(envvar="KEYBEARER_URL", help="Address of the service; asked for without.")
+        str | None,
+        typer.Option(envvar="KEYBEARER_URL", help="Address of the service. Without it, login asks."),
     ] = None,
     client_id: Annotated[
         str | None,
@@ -38,7 +39,7 @@ def login(
         typer.Option(help="File with the password; - reads it from standard input.", allow_dash=True),
     ] = None,
     organization_id: Annotated[
-        str | None, typer.Option(help="The person's organization, where a service has several.")
+        str | None, typer.Option(help="The person's organization, if there are several.")
     ] = None,
     ca_file: Annotated[
         Path | None,
@@ -49,7 +50,7 @@ def login(
         typer.Option(
             "--allow-insecure-http",
             envvar="KEYBEARER_ALLOW_INSECURE_HTTP",
-            help="Let the address be plain http beyond this machine.",
+            help="Allow plain http to other machines.",
         ),
     ] = False,
 ) -> None:
@@ -63,11 +64,9 @@ def login(
     if client_id is None and email is None:
         client_id, email = os.environ.get("KEYBEARER_CLIENT_ID"), os.environ.get("KEYBEARER_EMAIL")
     if (client_id is None) == (email is None):
-        raise CommandError(
-            "give --client-id for a machine identity, or --email for a person", ExitStatus.USAGE
-        )
+        raise misused("give --client-id for a machine identity, or --email for a person")
     if url is None and not sys.stdin.isatty():
-        raise CommandError("no address was given", ExitStatus.USAGE, "Say --url, or set KEYBEARER_URL.")
+        raise misused("no address was given", "Say --url, or set KEYBEARER_URL.")
     address = address_of(url or str(typer.prompt("Address of the service", err=True)))
     ca = None if ca_file is None else str(ca_file.absolute())
     with new_client(address, None, ca_file=ca, allow_insecure_http=allow_insecure_http) as client:

@@ -1,4 +1,4 @@
-"""`keybearer`: commands for people and the two programs of the house.
+"""`keybearer`: commands for people, the operator and the service.
 
 Each command is imported and made only when it is asked for, and imports what it runs only when it runs: the
 operator's process never loads the service's libraries, nor the other way round, and `--help` answers at once.
@@ -17,48 +17,62 @@ with collector_at_rest():
     import typer
     from typer.core import TyperGroup
 
+    from keybearer.cli.completion import prepare_completion
     from keybearer.cli.failures import told_failures
-    from keybearer.cli.on_demand import CommandPlace, OnDemand, new_app
+    from keybearer.cli.on_demand import CommandPlace, OnDemand, command_path, new_app
 
 __all__ = ["app"]
 
-_PLACES: Mapping[str, CommandPlace] = {
-    "version": CommandPlace("main", "version"),
-    "login": CommandPlace("login", "login"),
-    "logout": CommandPlace("login", "logout"),
-    "secrets": CommandPlace("secrets", "secrets"),
-    "run": CommandPlace("run", "run", interspersed=False),
-    "projects": CommandPlace("projects", "projects"),
-    "environments": CommandPlace("projects", "environments"),
-    "folders": CommandPlace("projects", "folders"),
-    "imports": CommandPlace("imports", "imports"),
-    "tags": CommandPlace("tags", "tags"),
-    "members": CommandPlace("members", "members"),
-    "grants": CommandPlace("grants", "grants"),
-    "users": CommandPlace("users", "users"),
-    "identities": CommandPlace("identities", "identities"),
-    "connections": CommandPlace("connections", "connections"),
-    "syncs": CommandPlace("syncs", "syncs"),
-    "certificates": CommandPlace("certificates", "certificates"),
-    "authorities": CommandPlace("authorities", "authorities"),
-    "policies": CommandPlace("policies", "policies"),
-    "profiles": CommandPlace("profiles", "profiles"),
-    "audit": CommandPlace("audit", "audit"),
-    "keys": CommandPlace("keys", "keys"),
-    "explain": CommandPlace(
-        "explain", "explain", "Say why an object is in its state, and what to do.", no_args_is_help=True
-    ),
-    "migrate": CommandPlace("migrate", "migrate", "Turn manifests of other operators into Keybearer's."),
-    "crds": CommandPlace("crds", "crds", "Print the CustomResourceDefinitions as YAML."),
-    "await-cleanup": CommandPlace(
-        "await_cleanup", "await_cleanup", "Wait until nothing of ours is being deleted."
-    ),
-    "operator": CommandPlace("operator", "operator", "Run the operator until SIGTERM."),
-    "serve": CommandPlace("serve", "serve", "Run the service."),
-    "backup": CommandPlace("backup", "backup", "Copy the service's SQLite database."),
-    "restore": CommandPlace("backup", "restore", "Put a backup in its place."),
+_SECTIONS: Mapping[str, Mapping[str, CommandPlace]] = {
+    "Use secrets and certificates": {
+        "login": CommandPlace("login"),
+        "logout": CommandPlace("login", "logout"),
+        "whoami": CommandPlace("whoami", "whoami", "Show who you are at the service."),
+        "secrets": CommandPlace("secrets"),
+        "run": CommandPlace("run", interspersed=False),
+        "certificates": CommandPlace("certificates"),
+        "completion": CommandPlace("completion", "completion", "Print a script of completion for a shell."),
+        "version": CommandPlace("main", "version"),
+    },
+    "Operate in a cluster": {
+        "init": CommandPlace("init.command", "init", "Set up a first Secret in a namespace."),
+        "doctor": CommandPlace("doctor.command", "doctor", "Check operator, service and identities."),
+        "explain": CommandPlace(
+            "explain", "explain", "Say why an object is in its state, and what to do.", no_args_is_help=True
+        ),
+        "dashboard": CommandPlace(
+            "dashboard.command", "dashboard", "Serve a page that shows how all objects are."
+        ),
+        "migrate": CommandPlace("migrate", "migrate", "Turn manifests of other operators into Keybearer's."),
+        "operator": CommandPlace("operator", "operator", "Run the operator until SIGTERM."),
+        "serve": CommandPlace("serve", "serve", "Run the service."),
+        "crds": CommandPlace("crds", "crds", "Print the CustomResourceDefinitions as YAML."),
+        "await-cleanup": CommandPlace(
+            "await_cleanup", "await_cleanup", "Wait until nothing of ours is being deleted."
+        ),
+        "backup": CommandPlace("backup", "backup", "Copy the service's SQLite database."),
+        "restore": CommandPlace("backup", "restore", "Put a backup in its place."),
+    },
+    "Administer a service": {
+        "projects": CommandPlace("projects"),
+        "environments": CommandPlace("projects", "environments"),
+        "folders": CommandPlace("projects", "folders"),
+        "imports": CommandPlace("imports"),
+        "tags": CommandPlace("tags"),
+        "members": CommandPlace("members"),
+        "grants": CommandPlace("grants"),
+        "users": CommandPlace("users"),
+        "identities": CommandPlace("identities"),
+        "connections": CommandPlace("connections"),
+        "syncs": CommandPlace("syncs"),
+        "authorities": CommandPlace("authorities"),
+        "policies": CommandPlace("policies"),
+        "profiles": CommandPlace("profiles"),
+        "audit": CommandPlace("audit"),
+        "keys": CommandPlace("keys"),
+    },
 }
-"""Every command and group of commands, in the order of the help."""
+"""Every command and group of commands, as the help groups and orders them."""
 
 
 class _CommandLine(TyperGroup):
@@ -67,14 +81,28 @@ class _CommandLine(TyperGroup):
     def __init__(self, **settings: Any) -> None:  # noqa: ANN401 - typer's own signature
         super().__init__(**settings)
         if self.commands:
-            raise TypeError(f"{', '.join(self.commands)}: commands are listed in _PLACES")
-        self.commands = OnDemand({name: partial(place.made, name) for name, place in _PLACES.items()})
+            raise TypeError(f"{', '.join(self.commands)}: commands are listed in _SECTIONS")
+        places = {name: place for group in _SECTIONS.values() for name, place in group.items()}
+        self.commands = OnDemand({name: partial(place.made, name) for name, place in places.items()})
+
+    def format_commands(self, _ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - click's own signature
+        """Write what the commands do, in groups."""
+        limit = formatter.width - 6 - max(map(len, self.commands))
+        for heading, names in _SECTIONS.items():
+            with formatter.section(heading):
+                formatter.write_dl([(name, self.commands[name].get_short_help_str(limit)) for name in names])
+
+    def main(self, *args: Any, **extra: Any) -> Any:  # noqa: ANN401 - click's own signature
+        """Run the command line, or answer a shell that asks for completion."""
+        prepare_completion()
+        return super().main(*args, **extra)
 
     def invoke(self, ctx: Any) -> Any:  # noqa: ANN401 - click's own signature
         """Run the command that was asked for."""
+        given = list(ctx.args)
 
         def command() -> str:
-            return f"{ctx.info_name} {ctx.invoked_subcommand or ''}".rstrip()
+            return " ".join((ctx.info_name, *command_path(self, ctx.invoked_subcommand, given)))
 
         _leave_out_httpx_main()
         with told_failures(command):

@@ -22,7 +22,7 @@ def migrate(
         typer.Option(
             metavar="NAME=PROJECT/ENV[/PATH]",
             help="Where the contents of a store (of Vault: a mount) are; repeatable. NAME may be NAMESPACE/NAME, "
-            "or * for all others.",
+            "or * for all others. PROJECT is the slug of a project, 5 to 36 characters.",
         ),
     ] = None,
     map_secret: Annotated[
@@ -36,22 +36,30 @@ def migrate(
         list[str] | None,
         typer.Option(
             metavar="NAME=[PROJECT/]PROFILE",
-            help="Which profile stands for an issuer (of Vault: a role); repeatable, as above.",
+            help="The profile that replaces an issuer (of Vault: a role); repeatable, as above.",
         ),
     ] = None,
     identity: Annotated[
-        str, typer.Option(help="The Secret for identityRef, where the manifests name none that will do.")
+        str, typer.Option(help="The Secret for identityRef, if the manifests name no suitable one.")
     ] = "keybearer-identity",
     adopt: Annotated[
         bool, typer.Option("--adopt/--no-adopt", help="Let targets take over Secrets that exist.")
     ] = True,
+    connections: Annotated[
+        bool,
+        typer.Option(
+            "--connections",
+            help="Write an AppConnection also for a store that is only read, so that the service can import from "
+            "it. The service then gets the store's credentials.",
+        ),
+    ] = False,
     output_dir: Annotated[
         Path | None, typer.Option(help="Write one file per object into this directory instead of printing.")
     ] = None,
     *,
     force: Annotated[bool, typer.Option("--force", help="Replace files that are there.")] = False,
     strict: Annotated[
-        bool, typer.Option("--strict", help="End with status 1 unless everything was carried over whole.")
+        bool, typer.Option("--strict", help="End with status 1 unless everything was converted whole.")
     ] = False,
     output: Output = OutputFormat.TABLE,
 ) -> None:
@@ -59,7 +67,7 @@ def migrate(
 
     Reads External Secrets Operator, the Infisical operator, Vault Secrets Operator and cert-manager.
 
-    Manifests go to standard output, what is lost to standard error. Nothing is asked of a cluster or a service.
+    Writes manifests to standard output, and a report to standard error. Needs no cluster and no service.
     """
     from keybearer.cli.loading import collector_at_rest
 
@@ -76,6 +84,7 @@ def migrate(
         issuers=read_issuers("--map-issuer", map_issuer or ()),
         identity=identity,
         adopt=adopt,
+        connections=connections,
     )
     migration = convert(read_files(paths), settings)
     if not migration.outcomes and not migration.unreadable:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len, set_cell_size
@@ -16,6 +16,7 @@ from keybearer.migrate.findings import Effect, Verdict
 if TYPE_CHECKING:
     from pydantic import JsonValue
 
+    from keybearer.migrate.contents import FolderToFill
     from keybearer.migrate.conversion import Migration, Outcome
     from keybearer.migrate.manifests import Manifest
     from keybearer.migrate.settings import UnusedMapping
@@ -24,6 +25,7 @@ __all__ = ["print_migration_json", "print_migration_tables"]
 
 _WORDS = {Verdict.WHOLE: "whole", Verdict.PART: "in part", Verdict.NOT: "not"}
 _NAMED_MAX = 5
+_SECRETS_MAX = 20
 
 
 def print_migration_tables(migration: Migration, *, err: bool) -> None:
@@ -40,6 +42,7 @@ def print_migration_tables(migration: Migration, *, err: bool) -> None:
         for finding in told:
             _print(console, f"{finding.field or 'all of it'} {finding.effect}: {finding.why}", 2)
             _print(console, finding.remedy, 4)
+    _print_folders(migration, console)
     _print_steps(migration, console)
     console.print()
     for unreadable in migration.unreadable:
@@ -62,20 +65,41 @@ def _print_objects(migration: Migration, console: Console) -> None:
         _print(console, text, 0, style="" if number else "bold")
 
 
+def _print_folders(migration: Migration, console: Console) -> None:
+    if migration.folders:
+        console.print()
+        _print(console, "Fill these folders of the service first", 0, style="bold")
+    for one in migration.folders:
+        more = len(one.names) - _SECRETS_MAX
+        listed = ", ".join(one.names[:_SECRETS_MAX]) + (f" and {more} more" if more > 0 else "")
+        _print(console, f"{one.place}: {listed or 'all secrets that objects read there'}", 2)
+        _print_commands(one.commands, console)
+
+
+def _print_commands(commands: Iterable[str], console: Console) -> None:
+    for command in commands:  # one line each, however long, so that it can be copied
+        console.print(Text(f"      {printable(command)}"), soft_wrap=True)
+
+
 def _print_steps(migration: Migration, console: Console) -> None:
-    steps: dict[tuple[str, str], list[str]] = {}
-    for one in migration.outcomes:
-        for finding in one.findings:
-            if finding.effect is Effect.STEP:
-                steps.setdefault((finding.why, finding.remedy), []).append(
-                    f"{one.origin} {finding.field}".rstrip()
-                )
+    steps: dict[tuple[str, str, tuple[str, ...]], list[str]] = {}
+    found = [
+        (one.origin, finding)
+        for one in migration.outcomes
+        for finding in one.findings
+        if finding.effect is Effect.STEP
+    ]
+    for origin, finding in sorted(found, key=lambda step: step[1].comes_last):
+        steps.setdefault((finding.why, finding.remedy, finding.commands), []).append(
+            f"{origin} {finding.field}".rstrip()
+        )
     if steps:
         console.print()
         _print(console, "Before it works", 0, style="bold")
-    for (why, remedy), objects in steps.items():
+    for (why, remedy, commands), objects in steps.items():
         _print(console, f"{_several(objects)}: {why}", 2)
         _print(console, remedy, 4)
+        _print_commands(commands, console)
 
 
 def _print(console: Console, text: str, indent: int, *, style: str = "") -> None:
@@ -122,6 +146,7 @@ def print_migration_json(migration: Migration, files: Mapping[str, str] | None) 
                 "unreadable": len(migration.unreadable),
             },
             "objects": [_object(one) for one in migration.outcomes],
+            "folders": [_folder(one) for one in migration.folders],
             "manifests": [_manifest(one, files) for one in migration.manifests],
             "unreadable": [{"file": one.file, "why": one.why} for one in migration.unreadable],
             "unusedMappings": [{"option": one.option, "name": one.name} for one in migration.unused],
@@ -149,9 +174,20 @@ def _object(one: Outcome) -> JsonValue:
                 "effect": finding.effect.value,
                 "why": finding.why,
                 "remedy": finding.remedy,
+                "commands": list(finding.commands),
             }
             for finding in one.findings
         ],
+    }
+
+
+def _folder(one: FolderToFill) -> JsonValue:
+    return {
+        "projectSlug": one.place.project_slug,
+        "environment": one.place.environment,
+        "path": one.place.path,
+        "secrets": list(one.names),
+        "commands": list(one.commands),
     }
 
 

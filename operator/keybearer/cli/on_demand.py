@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TypeVar
@@ -10,9 +10,10 @@ from typing import TypeVar
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from keybearer.cli.examples import show_examples
 from keybearer.cli.loading import collector_at_rest
 
-__all__ = ["CommandPlace", "OnDemand", "new_app"]
+__all__ = ["CommandPlace", "OnDemand", "command_path", "new_app", "new_group"]
 
 _T = TypeVar("_T")
 
@@ -29,11 +30,34 @@ def new_app(name: str, *, purpose: str | None = None, cls: type[TyperGroup] | No
         name=name,
         cls=cls,
         help=purpose,
+        context_settings={"help_option_names": ["-h", "--help"]},
         no_args_is_help=True,
         pretty_exceptions_show_locals=False,  # locals hold values
         add_completion=False,
         rich_markup_mode=None,  # plain help cuts no option names on narrow terminals
     )
+
+
+def new_group(purpose: str) -> typer.Typer:
+    """Return a group of commands; its help begins with the purpose."""
+    return typer.Typer(help=purpose, no_args_is_help=True, rich_markup_mode=None)
+
+
+def command_path(group: TyperGroup, name: str | None, given: Sequence[str]) -> Iterator[str]:
+    """Yield the names of the command that runs, from its group down.
+
+    Args:
+        group: has the commands.
+        name: of its command that was asked for; None if there was none.
+        given: the words after that.
+    """
+    words = iter(given)
+    while name is not None and name in group.commands:
+        yield name
+        below = group.commands[name]
+        if not isinstance(below, TyperGroup):
+            return
+        group, name = below, next(words, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,14 +66,14 @@ class CommandPlace:
 
     Attributes:
         module: that holds it, below `keybearer.cli`.
-        attribute: its name there: a function, or a `typer.Typer` with the commands of a group.
+        attribute: its name there, by default the module's: a function, or a `typer.Typer` with a group's commands.
         short_help: what lists of commands say; the first sentence of its documentation when None.
         no_args_is_help: whether it explains itself where nothing was given.
         interspersed: whether options may follow what is no option.
     """
 
     module: str
-    attribute: str
+    attribute: str = ""
     short_help: str | None = None
     no_args_is_help: bool = False
     interspersed: bool = True
@@ -62,7 +86,8 @@ class CommandPlace:
         """
         holder = new_app(name)
         with collector_at_rest():
-            found = getattr(import_module(f"keybearer.cli.{self.module}"), self.attribute)
+            attribute = self.attribute or self.module
+            found = getattr(import_module(f"keybearer.cli.{self.module}"), attribute)
             if isinstance(found, typer.Typer):
                 holder.add_typer(found, name=name)
             else:
@@ -74,7 +99,8 @@ class CommandPlace:
                 )(found)
             command = typer.main.get_group(holder).commands[name]
         if not isinstance(command, TyperCommand | TyperGroup):
-            raise TypeError(f"{self.module}.{self.attribute} is neither a command nor a group of commands")
+            raise TypeError(f"{self.module}.{attribute} is neither a command nor a group of commands")
+        show_examples(command, name)
         return command
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import json
 import sys
 from collections.abc import Iterator
 from datetime import timedelta
@@ -13,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from keybearer.base.errors import ConfigurationError, KeybearerError
+from keybearer.base.token_claims import claims_of
 from keybearer.cli.cluster import Kubeconfig, kubeconfig_of
 from keybearer.cli.destinations_from import DestinationsFrom
 from keybearer.cli.failures import place_of
@@ -41,7 +40,7 @@ def operator(
         list[str] | None, typer.Option(help="Another service that identities may name; repeatable.")
     ] = None,
     allow_insecure_http: Annotated[
-        bool, typer.Option("--allow-insecure-http", help="Let services be plain http beyond loopback.")
+        bool, typer.Option("--allow-insecure-http", help="Allow services with plain http beyond loopback.")
     ] = False,
     api_audience: Annotated[
         list[str] | None,
@@ -64,7 +63,8 @@ def operator(
     cluster_id: Annotated[
         str | None,
         typer.Option(
-            help="Tells this cluster from others on the same service. Default: the UID of kube-system."
+            help="Distinguishes this cluster from others on the same "
+            "service. Default: the UID of kube-system."
         ),
     ] = None,
     workers: Annotated[int, typer.Option(help="Reconciles at the same time.", min=1, max=256)] = 32,
@@ -209,11 +209,11 @@ def _mounted(folder: Path | None, name: str) -> str | None:
 def _pod_audiences() -> frozenset[str]:
     """Return the audiences of the pod's own token, which are the API server's; none outside a pod."""
     try:
-        payload = _POD_TOKEN.read_text().split(".")[1]
-        claims = json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))
+        claims = claims_of(_POD_TOKEN.read_text())
     except FileNotFoundError:
         return frozenset()
-    except (OSError, IndexError, ValueError) as error:
+    except (OSError, ValueError) as error:
         raise ConfigurationError(f"{_POD_TOKEN} is no token of a ServiceAccount") from error
-    audiences = claims.get("aud") if isinstance(claims, dict) else None
-    return frozenset(one for one in (audiences if isinstance(audiences, list) else [audiences]) if one)
+    audiences = claims.get("aud")
+    named = audiences if isinstance(audiences, list) else [audiences]
+    return frozenset(one for one in named if isinstance(one, str) and one)

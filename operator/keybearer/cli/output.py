@@ -21,9 +21,11 @@ __all__ = [
     "OutputFormat",
     "Styled",
     "Yes",
+    "clear_terminal",
     "note",
     "print_done",
     "print_exactly",
+    "print_fields",
     "print_found",
     "print_json",
     "print_table",
@@ -93,6 +95,13 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[Cell]], *, err: 
     console.print(table)
 
 
+def clear_terminal() -> None:
+    """Clear the terminal that stdout is; nothing is printed to anything else."""
+    from rich.console import Console
+
+    Console().clear()
+
+
 def printable(text: str) -> str:
     """Return the text without what would steer a terminal; line breaks stay."""
     return "".join(
@@ -113,11 +122,18 @@ def note(text: str) -> None:
 def print_found(
     output: OutputFormat, content: object, columns: Sequence[str], rows: Iterable[Sequence[Cell]]
 ) -> None:
-    """Print what was asked for: programs get the content, people the rows."""
+    """Print what was asked for: programs get the content, people the rows, or that there are none."""
     if output is OutputFormat.JSON:
         print_json(content)
+    elif listed := list(rows):
+        print_table(columns, listed)
     else:
-        print_table(columns, rows)
+        note("Nothing found.")
+
+
+def print_fields(output: OutputFormat, content: object, rows: Iterable[tuple[str, Cell]]) -> None:
+    """Print all that there is to tell of one thing: programs get the content, people names and contents."""
+    print_found(output, content, ("FIELD", "CONTENT"), rows)
 
 
 def print_done(output: OutputFormat, content: object, text: str) -> None:
@@ -135,14 +151,12 @@ def require_confirmed(question: str, *, yes: bool) -> None:
         typer.Exit: the person says no.
         CommandError: there is nobody to ask.
     """
-    from keybearer.cli.failures import CommandError, ExitStatus
+    from keybearer.cli.failures import ExitStatus, misused
 
     if yes:
         return
     if not sys.stdin.isatty():
-        raise CommandError(
-            f"{question} There is no terminal to ask at.", ExitStatus.USAGE, "Say --yes if you mean it."
-        )
+        raise misused(f"{question} There is no terminal to ask at.", "Say --yes if you mean it.")
     if not typer.confirm(question, err=True):
         raise typer.Exit(ExitStatus.FAILED)
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import typer
 
 from keybearer.base.errors import ConfigurationError
-from keybearer.cli.failures import CommandError, ExitStatus
+from keybearer.cli.failures import misused
 from keybearer.cli.own_credentials import OwnCredential
 
 __all__ = ["INPUT_MAX_BYTES", "private_text", "read_text"]
@@ -34,9 +34,7 @@ def private_text(what: str, *, variable: OwnCredential, file: Path | None, twice
     if given:
         return given
     if not sys.stdin.isatty():
-        raise CommandError(
-            f"no {what} was given", ExitStatus.USAGE, f"Set {variable}, or name a file that holds it."
-        )
+        raise misused(f"no {what} was given", f"Set {variable}, or name a file that holds it.")
     asked = what[:1].upper() + what[1:]
     return str(typer.prompt(asked, hide_input=True, err=True, confirmation_prompt=twice))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,22 +13,27 @@ from keybearer.cli.certificate_finding import (
     CertificateProject,
     all_of,
     authority_of,
+    in_certificate_project,
     policy_of,
     profile_of,
-    project_of,
 )
-from keybearer.cli.connecting import connected
-from keybearer.cli.output import Output, OutputFormat, Yes, print_done, print_found, require_confirmed
-from keybearer.cli.wire_fields import rows_of
+from keybearer.cli.on_demand import new_group
+from keybearer.cli.output import (
+    Output,
+    OutputFormat,
+    Yes,
+    print_done,
+    print_fields,
+    print_found,
+    require_confirmed,
+)
 
 if TYPE_CHECKING:
     from keybearer.client import CertificateProfile
 
 __all__ = ["profiles"]
 
-profiles = typer.Typer(
-    help="Say what certificates are issued from.", no_args_is_help=True, rich_markup_mode=None
-)
+profiles = new_group("Say what certificates are issued from.")
 
 Which = Annotated[str, typer.Argument(help="Slug or id of the profile.", metavar="PROFILE")]
 
@@ -41,45 +45,40 @@ def list_profiles(
     output: Output = OutputFormat.TABLE,
 ) -> None:
     """List the profiles of a project."""
-    with connected() as client:
-        project_id = project_of(client, project)
+    with in_certificate_project(project) as (client, project_id):
         ask = partial(client.certificate_profiles.list, project_id=project_id, search=search)
         found = all_of(ask, lambda page: page.certificate_profiles)
         names = {one.id: one.name for one in client.certificate_authorities.list(project_id=project_id)}
-    print_found(
-        output,
-        found,
-        ("SLUG", "SIGNED BY", "DESCRIPTION", "ID"),
-        [
-            (one.slug, names.get(one.ca_id or "", one.ca_id or "itself"), one.description, one.id)
-            for one in found
-        ],
-    )
+    rows = [
+        (one.slug, names.get(one.ca_id or "", one.ca_id or "itself"), one.description, one.id)
+        for one in found
+    ]
+    print_found(output, found, ("SLUG", "SIGNED BY", "DESCRIPTION", "ID"), rows)
 
 
 @profiles.command("show")
 def show(profile: Which, project: CertificateProject = None, output: Output = OutputFormat.TABLE) -> None:
     """Show a profile.
 
-    Who signs, what may be asked for, what is filled in, and whose agreement that needs.
+    Shows who signs, what may be requested, the defaults, and who must approve.
     """
-    with connected() as client:
-        named = profile_of(client, profile, project_of(client, project))
-        found = client.certificate_profiles.get(named.id)
+    with in_certificate_project(project) as (client, project_id):
+        found = client.certificate_profiles.get(profile_of(client, profile, project_id).id)
         agreements = client.approval_policies.list(profile_id=found.id, project_id=_project_of(found))
     told = [f"{one.required_approvals} must agree" for one in agreements if one.enabled]
-    rows = [*_fields_of(found), ("approval", ", ".join(told) or "none needed")]
-    print_found(output, found, ("FIELD", "CONTENT"), rows)
+    print_fields(output, found, [*_fields_of(found), ("approval", ", ".join(told) or "none needed")])
 
 
 @profiles.command("create")
 def create(
     slug: Annotated[str, typer.Argument(help="Lower-case letters, digits and hyphens.")],
     policy: Annotated[str, typer.Option(help="Name or id of the policy.", metavar="POLICY")],
-    ca: Annotated[str | None, typer.Option(help="Name or id of who signs.", metavar="AUTHORITY")] = None,
+    ca: Annotated[
+        str | None, typer.Option(help="Name or id of the authority that signs.", metavar="AUTHORITY")
+    ] = None,
     self_signed: Annotated[bool, typer.Option("--self-signed", help="Certificates sign themselves.")] = False,
     ttl_days: Annotated[
-        int | None, typer.Option(help="Valid so long where nothing is asked for.", min=1)
+        int | None, typer.Option(help="Days of validity if a request names none.", min=1)
     ] = None,
     key_algorithm: Annotated[
         KeyAlgorithm | None,
@@ -88,20 +87,27 @@ def create(
     key_usage: Annotated[
         list[KeyUsage] | None,
         typer.Option(
-            help="Where nothing is asked for, such as digital_signature; repeatable.", metavar="USAGE"
+            help="Used if a request names none, such as digital_signature; repeatable.", metavar="USAGE"
         ),
     ] = None,
     usage: Annotated[
         list[ExtendedKeyUsage] | None,
-        typer.Option(help="Where nothing is asked for, such as server_auth; repeatable.", metavar="USAGE"),
+        typer.Option(help="Used if a request names none, such as server_auth; repeatable.", metavar="USAGE"),
     ] = None,
     auto_renew: Annotated[
         int | None,
         typer.Option(
-            help="Have the service renew what it made the key of so many days before the end.",
+            help="Days before the end at which the service renews certificates whose key it made.",
             min=1,
             max=30,
             metavar="DAYS",
+        ),
+    ] = None,
+    template: Annotated[
+        str | None,
+        typer.Option(
+            help="What an authority of kind acme calls this kind of certificate, such as shortlived.",
+            metavar="TEMPLATE",
         ),
     ] = None,
     description: Annotated[str | None, typer.Option(help="What it is for.")] = None,
@@ -114,13 +120,9 @@ def create(
     if (ca is None) != self_signed:
         raise ConfigurationError("say who signs: --ca AUTHORITY or --self-signed")
     defaults = ProfileDefaults(
-        ttl_days=ttl_days,
-        key_algorithm=None if key_algorithm is None else key_algorithm.value,
-        key_usages=_words(key_usage),
-        extended_key_usages=_words(usage),
+        ttl_days=ttl_days, key_algorithm=key_algorithm, key_usages=key_usage, extended_key_usages=usage
     )
-    with connected() as client:
-        project_id = project_of(client, project)
+    with in_certificate_project(project) as (client, project_id):
         made = client.certificate_profiles.create(
             slug,
             policy_id=policy_of(client, policy, project_id).id,
@@ -128,9 +130,8 @@ def create(
             issuer_type="self-signed" if self_signed else "ca",
             description=description,
             defaults=None if defaults == ProfileDefaults() else defaults,
-            api_config=None
-            if auto_renew is None
-            else ApiEnrollment(auto_renew=True, renew_before_days=auto_renew),
+            api_config=ApiEnrollment(auto_renew=True, renew_before_days=auto_renew) if auto_renew else None,
+            template=template,
             project_id=project_id,
         )
     print_done(output, made, f"Profile {made.slug} is made; its id is {made.id}.")
@@ -139,27 +140,28 @@ def create(
 @profiles.command("approval")
 def approval(
     profile: Which,
-    required: Annotated[int, typer.Option(help="How many must agree; 0 for nobody.", min=0)] = 1,
+    required: Annotated[int, typer.Option(help="How many must approve; 0 for nobody.", min=0)] = 1,
     approver: Annotated[
         list[str] | None,
         typer.Option(
-            help="Id of somebody who may agree; repeatable. Without, whoever may approve.", metavar="ID"
+            help="Id of an approver; repeatable. Default: everybody who has the right to approve.",
+            metavar="ID",
         ),
     ] = None,
     bypass: Annotated[
         list[str] | None,
-        typer.Option(help="Id of an identity whose requests need no agreement; repeatable.", metavar="ID"),
+        typer.Option(help="Id of an identity whose requests need no approval; repeatable.", metavar="ID"),
     ] = None,
-    own: Annotated[bool, typer.Option("--own", help="Whoever asks may agree too.")] = False,
+    own: Annotated[bool, typer.Option("--own", help="Requesters may approve their own requests.")] = False,
     request_ttl: Annotated[
-        str | None, typer.Option(help="Requests wait so long at most, such as 7d; for ever by default.")
+        str | None, typer.Option(help="How long requests wait at most, such as 7d. Default: for ever.")
     ] = None,
     project: CertificateProject = None,
     output: Output = OutputFormat.TABLE,
 ) -> None:
-    """Say whose agreement requests of a profile need."""
-    with connected() as client:
-        found = client.certificate_profiles.get(profile_of(client, profile, project_of(client, project)).id)
+    """Set who must approve requests of a profile."""
+    with in_certificate_project(project) as (client, project_id):
+        found = client.certificate_profiles.get(profile_of(client, profile, project_id).id)
         present = client.approval_policies.list(profile_id=found.id, project_id=_project_of(found))
         if required == 0:
             for one in present:
@@ -192,12 +194,11 @@ def delete(
 ) -> None:
     """Delete a profile.
 
-    The certificates issued from it live on.
+    Certificates that it issued stay valid.
     """
     require_confirmed(f"Delete profile {profile}?", yes=yes)
-    with connected() as client:
-        found = profile_of(client, profile, project_of(client, project))
-        deleted = client.certificate_profiles.delete(found.id)
+    with in_certificate_project(project) as (client, project_id):
+        deleted = client.certificate_profiles.delete(profile_of(client, profile, project_id).id)
     print_done(output, deleted, f"Profile {deleted.slug} is deleted.")
 
 
@@ -206,28 +207,23 @@ def _project_of(found: CertificateProfile) -> str | None:
     return found.project_id or (found.certificate_policy.project_id if found.certificate_policy else None)
 
 
-def _words(given: Iterable[KeyUsage | ExtendedKeyUsage] | None) -> list[str] | None:
-    return None if given is None else [one.value for one in given]
-
-
 def _fields_of(found: CertificateProfile) -> list[tuple[str, str]]:
-    authority, policy, defaults = found.certificate_authority, found.certificate_policy, found.defaults
-    told = (
-        {}
-        if defaults is None
-        else {
-            "valid for": None if defaults.ttl_days is None else f"{defaults.ttl_days:g} days",
-            "key": defaults.key_algorithm,
-            "common name": defaults.common_name,
-            "key usages": ", ".join(defaults.key_usages or ()),
-            "extended key usages": ", ".join(defaults.extended_key_usages or ()),
-        }
-    )
+    from keybearer.client import ProfileDefaults
+
+    authority, policy = found.certificate_authority, found.certificate_policy
+    defaults = found.defaults or ProfileDefaults()
+    filled_in = [
+        ("valid for", "" if defaults.ttl_days is None else f"{defaults.ttl_days:g} days"),
+        ("key", defaults.key_algorithm),
+        ("common name", defaults.common_name),
+        ("key usages", ", ".join(defaults.key_usages or ())),
+        ("extended key usages", ", ".join(defaults.extended_key_usages or ())),
+    ]
     return [
         ("slug", found.slug),
         ("signed by", authority.name if authority else found.ca_id or "itself"),
         ("policy", policy.name if policy else found.certificate_policy_id),
-        *rows_of({name: text for name, text in told.items() if text}),
+        *((name, text) for name, text in filled_in if text),
         ("description", found.description),
         ("created", found.created_at),
         ("id", found.id),

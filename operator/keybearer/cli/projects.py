@@ -2,29 +2,41 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from keybearer.cli.connecting import EnvironmentName, FolderPath, ProjectName, connected, project_id_of
-from keybearer.cli.output import (
-    Output,
-    OutputFormat,
-    Yes,
-    print_done,
-    print_found,
-    require_confirmed,
+from keybearer.cli.connecting import (
+    EnvironmentName,
+    FolderPath,
+    ProjectName,
+    connected,
+    in_project,
+    project_id_of,
 )
+from keybearer.cli.nouns import Noun
+from keybearer.cli.on_demand import new_group
+from keybearer.cli.output import Output, OutputFormat, Yes, print_done, require_confirmed
+
+if TYPE_CHECKING:
+    from keybearer.client import Environment, Folder, Project
 
 __all__ = ["environments", "folders", "projects"]
 
-projects = typer.Typer(help="List, create and delete projects.", no_args_is_help=True, rich_markup_mode=None)
-environments = typer.Typer(
-    help="List, create and delete the environments of a project.", no_args_is_help=True, rich_markup_mode=None
+projects = new_group("List, create and delete projects.")
+environments = new_group("List, create and delete the environments of a project.")
+folders = new_group("List, create and delete the folders of an environment.")
+
+PROJECT: Noun[Project] = Noun(
+    "project",
+    ("SLUG", "NAME", "ENVIRONMENTS", "ID"),
+    lambda one: (one.slug, one.name, " ".join(each.slug for each in one.environments), one.id),
 )
-folders = typer.Typer(
-    help="List, create and delete the folders of an environment.", no_args_is_help=True, rich_markup_mode=None
+ENVIRONMENT: Noun[Environment] = Noun(
+    "environment", ("SLUG", "NAME", "ID"), lambda one: (one.slug, one.name, one.id)
+)
+FOLDER: Noun[Folder] = Noun(
+    "folder", ("PATH", "DESCRIPTION", "ID"), lambda one: (one.path or one.name, one.description, one.id)
 )
 
 
@@ -32,50 +44,41 @@ folders = typer.Typer(
 def list_projects(output: Output = OutputFormat.TABLE) -> None:
     """List the projects that you may see."""
     with connected() as client:
-        found = client.projects.list()
-    print_found(
-        output,
-        found,
-        ("SLUG", "NAME", "ENVIRONMENTS", "ID"),
-        [
-            (
-                project.slug,
-                project.name,
-                " ".join(environment.slug for environment in project.environments),
-                project.id,
-            )
-            for project in found
-        ],
-    )
+        PROJECT.print_list(output, client.projects.list())
 
 
 @projects.command("create")
 def create_project(
     name: Annotated[str, typer.Argument(help="For people.")],
-    slug: Annotated[str | None, typer.Option(help="For requests; made from the name without.")] = None,
+    slug: Annotated[
+        str | None, typer.Option(help="For requests, 5 to 36 characters. Default: made from the name.")
+    ] = None,
     description: Annotated[str | None, typer.Option(help="What it is for.")] = None,
     for_certificates: Annotated[
         bool,
         typer.Option(
-            "--for-certificates", help="The first of these is where certificates go that name no project."
+            "--for-certificates",
+            help="Make a project for certificates. The first one holds certificates that name no project.",
         ),
     ] = False,
     default_environments: Annotated[
         bool,
-        typer.Option("--environments/--no-environments", help="With dev, staging and prod, or with none."),
+        typer.Option(
+            "--environments/--no-environments", help="Make dev, staging and prod, or no environments."
+        ),
     ] = True,
     output: Output = OutputFormat.TABLE,
 ) -> None:
     """Create a project."""
     with connected() as client:
-        project = client.projects.create(
+        made = client.projects.create(
             name,
             slug=slug,
             description=description,
             type="cert-manager" if for_certificates else "secret-manager",
             should_create_default_envs=default_environments,
         )
-    print_done(output, asdict(project), f"Project {project.slug} is made; its id is {project.id}.")
+    PROJECT.print_made(output, made)
 
 
 @projects.command("delete")
@@ -88,33 +91,27 @@ def delete_project(
     require_confirmed(f"Delete project {project} with all its secrets?", yes=yes)
     with connected() as client:
         deleted = client.projects.delete(project_id_of(client, project))
-    print_done(output, asdict(deleted), f"Project {deleted.slug} is deleted.")
+    PROJECT.print_done(output, deleted, "is deleted")
 
 
 @environments.command("list")
 def list_environments(project: ProjectName, output: Output = OutputFormat.TABLE) -> None:
     """List the environments of a project."""
-    with connected() as client:
-        found = client.environments.list(project_id=project_id_of(client, project))
-    print_found(
-        output,
-        found,
-        ("SLUG", "NAME", "ID"),
-        [(environment.slug, environment.name, environment.id) for environment in found],
-    )
+    with in_project(project) as (client, project_id):
+        ENVIRONMENT.print_list(output, client.environments.list(project_id=project_id))
 
 
 @environments.command("create")
 def create_environment(
     slug: Annotated[str, typer.Argument(help="For requests, such as qa.")],
     project: ProjectName,
-    name: Annotated[str | None, typer.Option(help="For people; the slug without.")] = None,
+    name: Annotated[str | None, typer.Option(help="For people. Default: the slug.")] = None,
     output: Output = OutputFormat.TABLE,
 ) -> None:
     """Add an environment to a project."""
-    with connected() as client:
-        made = client.environments.create(name or slug, slug, project_id=project_id_of(client, project))
-    print_done(output, asdict(made), f"Environment {made.slug} is made.")
+    with in_project(project) as (client, project_id):
+        made = client.environments.create(name or slug, slug, project_id=project_id)
+    ENVIRONMENT.print_done(output, made, "is made")
 
 
 @environments.command("delete")
@@ -126,11 +123,10 @@ def delete_environment(
 ) -> None:
     """Delete an environment with all its secrets."""
     require_confirmed(f"Delete environment {slug} of {project} with all its secrets?", yes=yes)
-    with connected() as client:
-        project_id = project_id_of(client, project)
+    with in_project(project) as (client, project_id):
         found = client.environments.get_by_slug(slug, project_id=project_id)
         deleted = client.environments.delete(found.id, project_id=project_id)
-    print_done(output, asdict(deleted), f"Environment {deleted.slug} is deleted.")
+    ENVIRONMENT.print_done(output, deleted, "is deleted")
 
 
 @folders.command("list")
@@ -138,19 +134,15 @@ def list_folders(
     project: ProjectName,
     environment: EnvironmentName,
     path: FolderPath = "/",
-    recursive: Annotated[bool, typer.Option("--recursive", "-r", help="All below it.")] = False,
+    recursive: Annotated[bool, typer.Option("--recursive", "-r", help="All folders below.")] = False,
     output: Output = OutputFormat.TABLE,
 ) -> None:
     """List the folders in a folder."""
-    with connected() as client:
+    with in_project(project) as (client, project_id):
         found = client.folders.list(
-            project_id=project_id_of(client, project),
-            environment=environment,
-            path=path,
-            recursive=recursive,
+            project_id=project_id, environment=environment, path=path, recursive=recursive
         )
-    rows = [(folder.path or folder.name, folder.description, folder.id) for folder in found]
-    print_found(output, found, ("PATH", "DESCRIPTION", "ID"), rows)
+    FOLDER.print_list(output, found)
 
 
 @folders.command("create")
@@ -163,15 +155,11 @@ def create_folder(
 ) -> None:
     """Create a folder."""
     above, name = _split(path)
-    with connected() as client:
+    with in_project(project) as (client, project_id):
         made = client.folders.create(
-            name,
-            project_id=project_id_of(client, project),
-            environment=environment,
-            path=above,
-            description=description,
+            name, project_id=project_id, environment=environment, path=above, description=description
         )
-    print_done(output, asdict(made), f"Folder {environment}:{made.path or path} is made.")
+    print_done(output, made, f"Folder {environment}:{made.path or path} is made.")
 
 
 @folders.command("delete")
@@ -179,22 +167,18 @@ def delete_folder(
     path: Annotated[str, typer.Argument(help="Its whole path, such as /apps/web.")],
     project: ProjectName,
     environment: EnvironmentName,
-    force: Annotated[bool, typer.Option("--force", help="Also with secrets and folders in it.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Also if it has secrets or folders.")] = False,
     yes: Yes = False,
     output: Output = OutputFormat.TABLE,
 ) -> None:
     """Delete a folder."""
     require_confirmed(f"Delete folder {environment}:{path}?", yes=yes)
     above, name = _split(path)
-    with connected() as client:
+    with in_project(project) as (client, project_id):
         deleted = client.folders.delete(
-            name,
-            project_id=project_id_of(client, project),
-            environment=environment,
-            path=above,
-            force_delete=force,
+            name, project_id=project_id, environment=environment, path=above, force_delete=force
         )
-    print_done(output, asdict(deleted), f"Folder {environment}:{path} is deleted.")
+    print_done(output, deleted, f"Folder {environment}:{path} is deleted.")
 
 
 def _split(path: str) -> tuple[str, str]:

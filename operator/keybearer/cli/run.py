@@ -9,10 +9,11 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from keybearer.cli.connecting import EnvironmentName, FolderPath, ProjectName, connected, project_id_of
+from keybearer.cli.connecting import EnvironmentName, FolderPath, ProjectName, in_folder
 from keybearer.cli.failures import CommandError, ExitStatus
 from keybearer.cli.output import note
 from keybearer.cli.own_credentials import OwnCredential
+from keybearer.cli.secret_output import WithImports
 from keybearer.cli.transfer import Recursive, readable_values
 
 __all__ = ["run"]
@@ -26,27 +27,18 @@ def run(
     environment: EnvironmentName,
     path: FolderPath = "/",
     recursive: Recursive = False,
-    imports: Annotated[
-        bool, typer.Option("--imports/--no-imports", help="Also what the folder imports.")
-    ] = True,
+    imports: WithImports = True,
     override: Annotated[
         bool, typer.Option("--override", help="Also replace variables that are set already.")
     ] = False,
 ) -> None:
     """Run a program with secrets in its environment.
 
-    It takes this process's place: signals reach it, and its exit status is the command's. Variables that are set and
-    not empty stay as they are, unless --override. Our own credentials are taken out.
+    The program replaces this process: signals reach it, and its exit status is the command's. Variables that are set
+    and not empty keep their values, unless --override. The program doesn't get Keybearer's own credentials.
     """
-    with connected() as client:
-        found = client.secrets.list(
-            project_id=project_id_of(client, project),
-            environment=environment,
-            secret_path=path,
-            recursive=recursive,
-            include_imports=imports,
-            unique_keys=True,
-        )
+    with in_folder(project, environment, path) as (client, place):
+        found = client.secrets.list(**place, recursive=recursive, include_imports=imports, unique_keys=True)
     if not found:
         note(f"There are no secrets in {environment}:{path}.")
     child_env = environment_of_child(os.environ, readable_values(found), override=override)

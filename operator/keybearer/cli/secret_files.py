@@ -1,7 +1,8 @@
 """Secrets in files: .env, JSON and YAML, each read as it is written here.
 
-Reading is strict, and its errors name lines and keys, never values. All values are text: a YAML `no` or `0123`
-stays what it looks like.
+Reading is strict, and its errors name lines and keys, never values. All values are text. A number or a boolean of
+JSON or YAML becomes the text that the file has for it: `5432`, `1.10`, `true`, and in YAML `no` and `0123`. A null, a
+list and a mapping are refused, because several texts could be meant.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import orjson
 
 from keybearer.base.errors import ConfigurationError
 
-__all__ = ["FileFormat", "format_of", "read_secrets", "write_secrets"]
+__all__ = ["FileFormat", "format_of", "no_text", "read_secrets", "write_secrets"]
 
 _ENV_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
 """Shells source such files too: whatever else stood there could be a command."""
@@ -56,7 +57,7 @@ def read_secrets(text: str, form: FileFormat) -> dict[str, str]:
     """Return names and values.
 
     Raises:
-        ConfigurationError: it isn't of that form, a name comes twice, or a value is no text.
+        ConfigurationError: it isn't of that form, a name comes twice, or a value is a null, a list or a mapping.
     """
     read = {FileFormat.ENV: _read_env, FileFormat.JSON: _read_json, FileFormat.YAML: _read_yaml}[form]
     secrets: dict[str, str] = {}
@@ -129,7 +130,8 @@ def _read_json(text: str) -> Iterable[tuple[str, str]]:
     import json
 
     try:
-        content = json.loads(text, object_pairs_hook=tuple)
+        # Numbers stay the texts that they are: 1.10 is a version, and 0.1 no fraction of two.
+        content = json.loads(text, object_pairs_hook=tuple, parse_int=str, parse_float=str)
     except (json.JSONDecodeError, RecursionError) as error:
         where = f": line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
         problem = f"the file is no JSON{where}"
@@ -144,9 +146,34 @@ def _read_json(text: str) -> Iterable[tuple[str, str]]:
 
 def _text_pair(pair: tuple[str, object]) -> tuple[str, str]:
     name, value = pair
-    if not isinstance(value, str):
-        raise ConfigurationError(f"{name!r} is no text; put its value into quotes")
-    return name, value
+    match value:
+        case str():
+            return name, value
+        case bool():
+            return name, "true" if value else "false"
+        case None:
+            raise no_text(f"{name!r}", "null")
+        case list():
+            raise no_text(f"{name!r}", "a list")
+        case tuple():
+            raise no_text(f"{name!r}", "an object")
+        case _:
+            raise ConfigurationError(f"{name!r} is no JSON value; put it into quotes")
+
+
+def no_text(name: str, what: str) -> ConfigurationError:
+    """Return the refusal of a value that has no text of its own.
+
+    Args:
+        name: of the secret, as the message shall have it.
+        what: the value is; `null`, or a word with its article.
+    """
+    if what == "null":
+        return ConfigurationError(f'{name} is null; write "" for an empty value, or leave the name out')
+    return ConfigurationError(
+        f"{name} is {what}, and a secret is one text; give each value in it a name of its own, or put it into "
+        "quotes as JSON"
+    )
 
 
 def _write_json(secrets: Mapping[str, str]) -> str:

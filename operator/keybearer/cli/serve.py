@@ -94,7 +94,8 @@ def serve(
     outbound_ca: Annotated[
         Path | None,
         typer.Option(
-            help="PEM CA certificates that hosts of app connections may be verified by, beside the system's."
+            help="PEM CA certificates that hosts of app connections may be verified by, in addition to the "
+            "system's."
         ),
     ] = None,
     app_endpoint: Annotated[
@@ -122,7 +123,7 @@ def serve(
         ),
     ] = None,
     service_account_api: Annotated[
-        str, typer.Option(help="URL of the API server that this token is for; only there it is sent.")
+        str, typer.Option(help="URL of the API server of this token, which is sent nowhere else.")
     ] = "https://kubernetes.default.svc",
     rate_limit: Annotated[
         list[str] | None,
@@ -155,8 +156,8 @@ def serve(
         str | None,
         typer.Option(
             metavar="HOST:PORT",
-            help="Answer GET /api/status there as well, plainly and whatever happens at --listen: for probes of "
-            "Kubernetes. Nothing without.",
+            help="Also answer GET /api/status there, over plain HTTP: for probes of Kubernetes. Default: "
+            "off.",
         ),
     ] = None,
     sync_workers: Annotated[
@@ -181,8 +182,8 @@ def serve(
         typer.Option(
             min=1,
             max=604_800,
-            help="Seconds until the destination of a secret sync is looked at again, for what others changed or "
-            "deleted there; that is put right.",
+            help="Seconds between two checks of a sync's destination for changes by others. The service "
+            "repairs them.",
         ),
     ] = 3600,
     audit_retention_days: Annotated[
@@ -192,8 +193,8 @@ def serve(
         bool,
         typer.Option(
             "--audit-strict",
-            help="Write every reading of values down before it is answered, and refuse it where that fails. "
-            "Without, within a second and up to a bound.",
+            help="Record every read of values before it is answered, and refuse the read if that fails. "
+            "Default: record it within a second, up to a limit.",
         ),
     ] = False,
     public_url: Annotated[
@@ -207,8 +208,8 @@ def serve(
         str | None,
         typer.Option(
             metavar="HOST:PORT",
-            help="Serve Prometheus metrics at /metrics there, plainly and to whoever reaches it. None are served "
-            "without.",
+            help="Serve Prometheus metrics at /metrics there, over plain HTTP and without a login. Default: "
+            "off.",
         ),
     ] = None,
     traces_endpoint: TracesEndpoint = None,
@@ -245,42 +246,42 @@ def serve(
         configure_logging(log_format=log_format, level=log_level)
         logging.getLogger("alembic").setLevel(logging.WARNING)  # tells of its plugins when it is imported
         own_database = given_database_url(database_url, database_url_file)
-        options = service_options(
-            data_dir,
-            address_of_option("--listen", listen, _DEFAULT_LISTEN),
-            tls_cert,
-            tls_key,
-            own_database,
-            root_key_file,
-            bootstrap,
-            bootstrap_token,
-            admin_dir,
-        )
         options = replace(
-            options,
+            service_options(
+                data_dir,
+                address_of_option("--listen", listen, _DEFAULT_LISTEN),
+                tls_cert,
+                tls_key,
+                own_database,
+                root_key_file,
+                bootstrap,
+                bootstrap_token,
+                admin_dir,
+            ),
             connections_max=max_connections,
             connections_per_address=max_connections_per_address,
             probes=probe_listen_of(probe_listen),
+            database_bounds=Bounds(
+                pool_size=database_pool_size, statement=timedelta(seconds=database_statement_timeout)
+            ),
+            outbound=OutboundSettings(
+                tuple(allow_outbound or ()),
+                None if service_account_dir is None else service_account_dir.absolute(),
+                service_account_api,
+                None if outbound_ca is None else outbound_ca.absolute(),
+                tuple(app_endpoint or ()),
+                tuple(app_credentials or ()),
+            ),
+            rate_limits=parse_rate_limits(rate_limit or ()),
+            job_terms=job_terms(sync_workers, sync_start_delay, sync_retry_delay, sync_look_interval),
+            audit_retention=timedelta(days=audit_retention_days),
+            audit_strict=audit_strict,
+            public_url=public_url_of(public_url),
+            metrics=metrics_listen_of(metrics_listen),
+            catalogue=catalogue_with(destinations_from or ()),
         )
-        bounds = Bounds(pool_size=database_pool_size, statement=timedelta(seconds=database_statement_timeout))
-        account = None if service_account_dir is None else service_account_dir.absolute()
-        outbound = OutboundSettings(
-            tuple(allow_outbound or ()),
-            account,
-            service_account_api,
-            None if outbound_ca is None else outbound_ca.absolute(),
-            tuple(app_endpoint or ()),
-            tuple(app_credentials or ()),
-        )
-        retention = timedelta(days=audit_retention_days)
-        limits = parse_rate_limits(rate_limit or ())
-        options = replace(options, outbound=outbound, audit_retention=retention, rate_limits=limits)
-        terms = job_terms(sync_workers, sync_start_delay, sync_retry_delay, sync_look_interval)
-        options = replace(options, audit_strict=audit_strict, public_url=public_url_of(public_url))
-        options = replace(options, metrics=metrics_listen_of(metrics_listen))
-        options = replace(options, catalogue=catalogue_with(destinations_from or ()))
         with traced("keybearer-service", traces_endpoint) as tracer:
-            _run(serve_until_stopped, replace(options, database_bounds=bounds, job_terms=terms), tracer)
+            _run(serve_until_stopped, options, tracer)
     except (ConfigurationError, ValueError) as error:
         typer.echo(f"keybearer serve: {error}", err=True)
         raise typer.Exit(2) from error

@@ -47,11 +47,9 @@ def service_options(
     if (tls_cert is None) != (tls_key is None):
         raise ConfigurationError("--tls-cert and --tls-key go together; give both or none")
     if not bootstrap_token and bootstrap != "api":
-        raise ConfigurationError("--no-bootstrap-token says something of --bootstrap api only; give both")
+        raise ConfigurationError("--no-bootstrap-token needs --bootstrap api; give both, or remove it")
     if admin_dir is not None and bootstrap != "auto":
-        raise ConfigurationError(
-            "--admin-dir says something of --bootstrap auto only; leave one of the two out"
-        )
+        raise ConfigurationError("--admin-dir needs --bootstrap auto; remove one of the two")
     directory = data_dir.absolute()
     certificate = None
     if tls_cert is not None and tls_key is not None:

@@ -2,27 +2,55 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from datetime import timedelta
+from enum import StrEnum
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from keybearer.cli.connecting import ProjectName, connected, project_id_of
-from keybearer.cli.following import Job, follow, require_succeeded
+from keybearer.cli.connecting import ProjectName
+from keybearer.cli.failures import CommandError, ExitStatus
 from keybearer.cli.output import Output, OutputFormat, Yes, print_done, print_json, require_confirmed, spinner
-from keybearer.cli.sync_finding import Which, named_sync
-from keybearer.cli.words import Preference
+from keybearer.cli.sync_finding import Which, one_sync
+from keybearer.cli.waiting import wait_until_over
 
 if TYPE_CHECKING:
     from keybearer.client import Keybearer, SecretSync
 
-__all__ = ["import_secrets", "remove_pushed", "run_sync"]
+__all__ = ["Job", "follow", "import_secrets", "remove_pushed", "require_succeeded", "run_sync"]
 
-Wait = Annotated[bool, typer.Option("--wait", help="Until it has ended; the exit status tells how.")]
-Timeout = Annotated[int, typer.Option(help="Seconds to wait at most.", min=1)]
+_POLL_SECONDS = 1.0
+_UNDER_WAY = frozenset({"pending", "running"})
 _PATIENCE_SECONDS = 600
+Wait = Annotated[bool, typer.Option("--wait", help="Wait until it has ended. The exit status says how.")]
+Timeout = Annotated[int, typer.Option(help="Seconds to wait at most.", min=1)]
+
+
+class Job(StrEnum):
+    """What a sync can be told to do: the word of its fields."""
+
+    SYNC = "sync"
+    IMPORT = "import"
+    REMOVE = "remove"
+
+    def status_of(self, sync: SecretSync) -> str | None:
+        """Return how far it came."""
+        return {
+            Job.SYNC: sync.sync_status,
+            Job.IMPORT: sync.import_status,
+            Job.REMOVE: sync.remove_status,
+        }[self]
+
+    def message_of(self, sync: SecretSync) -> str | None:
+        """Return why it failed, or what else there is to know."""
+        return {
+            Job.SYNC: sync.last_sync_message,
+            Job.IMPORT: sync.last_import_message,
+            Job.REMOVE: sync.last_remove_message,
+        }[self]
 
 
 def run_sync(
@@ -42,14 +70,13 @@ def run_sync(
 ) -> None:
     """Push a sync's secrets now.
 
-    What the sync neither wrote nor imported stays at the destination, unless --remove-foreign.
+    Secrets that others wrote stay at the destination, unless --remove-foreign.
     """
     if remove_foreign:
         require_confirmed(
             f"Remove from the destination of sync {sync} of {project} also what it did not write?", yes=yes
         )
-    with connected() as client:
-        found = named_sync(client, sync, project_id_of(client, project))
+    with one_sync(sync, project) as (client, found):
         told = client.secret_syncs.sync(
             found.id, destination=found.destination, remove_foreign=remove_foreign
         )
@@ -60,19 +87,18 @@ def import_secrets(
     sync: Which,
     project: ProjectName,
     prefer: Annotated[
-        Preference,
+        Literal["source", "destination"],
         typer.Option(help="Whose value stays where the folder and the destination both have a key."),
-    ] = Preference.SOURCE,
+    ] = "source",
     wait: Wait = False,
     timeout: Timeout = _PATIENCE_SECONDS,
     output: Output = OutputFormat.TABLE,
 ) -> None:
-    """Bring what the destination holds into the folder."""
+    """Import what the destination has into the folder."""
     behavior: Literal["prioritize-source", "prioritize-destination"] = (
-        "prioritize-source" if prefer is Preference.SOURCE else "prioritize-destination"
+        "prioritize-source" if prefer == "source" else "prioritize-destination"
     )
-    with connected() as client:
-        found = named_sync(client, sync, project_id_of(client, project))
+    with one_sync(sync, project) as (client, found):
         told = client.secret_syncs.import_secrets(found.id, destination=found.destination, behavior=behavior)
         _conclude(client, told, Job.IMPORT, timeout if wait else None, output)
 
@@ -90,8 +116,7 @@ def remove_pushed(
     The sync stays.
     """
     require_confirmed(f"Remove what sync {sync} of {project} pushed from its destination?", yes=yes)
-    with connected() as client:
-        found = named_sync(client, sync, project_id_of(client, project))
+    with one_sync(sync, project) as (client, found):
         told = client.secret_syncs.remove_secrets(found.id, destination=found.destination)
         _conclude(client, told, Job.REMOVE, timeout if wait else None, output)
 
@@ -112,3 +137,51 @@ def _conclude(
     if output is not OutputFormat.JSON:
         message = job.message_of(ended)
         print_done(output, ended, f"Sync {ended.name}: {job} succeeded.{f' {message}.' if message else ''}")
+
+
+def follow(
+    sync: SecretSync,
+    job: Job,
+    read: Callable[[], SecretSync],
+    tell: Callable[[str], None],
+    *,
+    patience: timedelta,
+    sleep: Callable[[float], None] = time.sleep,
+    monotonic: Callable[[], float] = time.monotonic,
+) -> SecretSync:
+    """Return the sync once its job is over, however it ended; the arguments are those of `wait_until_over`.
+
+    Raises:
+        CommandError: it isn't over after that time; it goes on by itself.
+    """
+
+    def under_way(now: SecretSync) -> str | None:
+        status = job.status_of(now)
+        return status if status in _UNDER_WAY else None
+
+    return wait_until_over(
+        f"sync {sync.name}",
+        sync,
+        read,
+        under_way,
+        tell,
+        f"keybearer syncs get {sync.name}",
+        patience=patience,
+        every_seconds=_POLL_SECONDS,
+        sleep=sleep,
+        monotonic=monotonic,
+    )
+
+
+def require_succeeded(sync: SecretSync, job: Job) -> None:
+    """Return if the job of the sync succeeded.
+
+    Raises:
+        CommandError: it failed.
+    """
+    if job.status_of(sync) != "succeeded":
+        raise CommandError(
+            f"sync {sync.name}: {job.message_of(sync) or f'{job} ended as {job.status_of(sync)}'}",
+            ExitStatus.FAILED,
+            f"Look at it: keybearer syncs get {sync.name}",
+        )

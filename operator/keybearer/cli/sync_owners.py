@@ -3,28 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from keybearer.cli.connecting import ProjectName, connected, is_id, project_id_of
-from keybearer.cli.failures import CommandError, ExitStatus
-from keybearer.cli.output import Output, OutputFormat, note, print_done, print_found
-from keybearer.cli.sync_finding import Which, named_sync
+from keybearer.cli.connecting import ProjectName, in_project, is_id
+from keybearer.cli.failures import misused
+from keybearer.cli.identity_finding import actor_id_of
+from keybearer.cli.output import Output, OutputFormat, note, print_done, print_fields, require_confirmed
+from keybearer.cli.sync_finding import Which, named_sync, one_sync
 
 if TYPE_CHECKING:
     from keybearer.client import Keybearer, SecretSync, StoppingSync
 
-__all__ = [
-    "Heir",
-    "announce_stopping",
-    "announce_syncs",
-    "hand_over",
-    "show_owner",
-    "syncs_of",
-    "transfer_sync",
-]
+__all__ = ["Heir", "announce_stopping", "part_from_syncs", "show_owner", "transfer_sync"]
 
 _NAMED_MAX = 20
 """How many syncs are named; the list of them all is `keybearer syncs list`."""
@@ -34,7 +26,7 @@ Heir = Annotated[
     typer.Option(
         "--transfer-syncs-to",
         metavar="WHO",
-        help="Email of a person, or id of an identity, that first becomes the owner of the syncs that would stop.",
+        help="Email of a person, or name or id of an identity, that first becomes the owner of these syncs.",
     ),
 ]
 
@@ -42,22 +34,17 @@ Heir = Annotated[
 def show_owner(sync: Which, project: ProjectName, output: Output = OutputFormat.TABLE) -> None:
     """Show whose rights a sync has.
 
-    And what is missing if the owner may no longer read all that the sync pushes.
+    Also says what is missing if the owner may no longer read everything that the sync pushes.
     """
-    with connected() as client:
-        found = named_sync(client, sync, project_id_of(client, project))
+    with one_sync(sync, project) as (client, found):
         owner = client.secret_syncs.get_owner(found.id, destination=found.destination)
-    print_found(
-        output,
-        asdict(owner),
-        ("FIELD", "CONTENT"),
-        [
-            ("name", owner.name or "(gone)"),
-            ("kind", owner.kind or ""),
-            ("id", owner.id or "(unknown)"),
-            ("reads the source", "yes" if owner.can_read_source else f"no; {owner.message or ''}"),
-        ],
-    )
+    rows = [
+        ("name", owner.name or "(gone)"),
+        ("kind", owner.kind or ""),
+        ("id", owner.id or "(unknown)"),
+        ("reads the source", "yes" if owner.can_read_source else f"no; {owner.message or ''}"),
+    ]
+    print_fields(output, owner, rows)
 
 
 def transfer_sync(
@@ -65,29 +52,60 @@ def transfer_sync(
     project: ProjectName,
     to: Annotated[
         str,
-        typer.Option(metavar="WHO", help="Email of a person of the project, or id of an identity or a user."),
+        typer.Option(
+            metavar="WHO",
+            help="Email of a person of the project, name or id of an identity, or id of a user.",
+        ),
     ],
     output: Output = OutputFormat.TABLE,
 ) -> None:
-    """Have a sync act for another owner.
+    """Give a sync another owner.
 
     The owner must be able to read all that the sync pushes. Only admins of the organization name somebody else than
     themselves.
     """
-    with connected() as client:
-        project_id = project_id_of(client, project)
+    with in_project(project) as (client, project_id):
         found = named_sync(client, sync, project_id)
         owner = client.secret_syncs.change_owner(
-            found.id, destination=found.destination, owner_id=_id_of(client, to, project_id)
+            found.id, destination=found.destination, owner_id=actor_id_of(client, to, project_id)
         )
-    print_done(output, asdict(owner), f"Sync {found.name} acts for {owner.name or owner.id}.")
+    print_done(output, owner, f"Sync {found.name} acts for {owner.name or owner.id}.")
 
 
-def syncs_of(client: Keybearer, owner_id: str, *, project_id: str | None = None) -> list[SecretSync]:
-    """Return the syncs that stop when the owner leaves the project, or the organization.
+def part_from_syncs(
+    client: Keybearer,
+    owner_id: str,
+    who: str,
+    heir: str | None,
+    question: str,
+    *,
+    yes: bool,
+    project_id: str | None = None,
+) -> None:
+    """Say which syncs stop when their owner goes, or whose they become; ask, and hand them over.
 
-    A service that knows no owners of syncs has none that stop.
+    Args:
+        client: of the service.
+        owner_id: who goes.
+        who: as sentences call that one.
+        heir: who is to own the syncs; without an heir they stay as they are.
+        question: that is asked first.
+        yes: don't ask.
+        project_id: the owner leaves this project; None for the organization.
+
+    Raises:
+        CommandError: nobody has the heir's email, the heir is who goes, or there is nobody to ask.
+        ClientError: the heir can't own one of them; those before it are the heir's.
     """
+    owned = _syncs_of(client, owner_id, project_id)
+    _announce(owned, who, heir)
+    require_confirmed(question, yes=yes)
+    if heir is not None and owned:
+        _hand_over(client, owned, owner_id, heir, project_id)
+
+
+def _syncs_of(client: Keybearer, owner_id: str, project_id: str | None) -> list[SecretSync]:
+    """Return the syncs that stop; a service that knows no owners of syncs has none that do."""
     from keybearer.client import NotFound
 
     if not is_id(owner_id):
@@ -104,8 +122,7 @@ def _named(syncs: Sequence[SecretSync | StoppingSync]) -> str:
     return f"{names} and {len(syncs) - _NAMED_MAX} more" if len(syncs) > _NAMED_MAX else names
 
 
-def announce_syncs(owned: Sequence[SecretSync], who: str, heir: str | None) -> None:
-    """Say on stderr which syncs stop, or go to the heir."""
+def _announce(owned: Sequence[SecretSync], who: str, heir: str | None) -> None:
     if not owned:
         return
     names = _named(owned)
@@ -126,29 +143,15 @@ def announce_stopping(syncs: Sequence[StoppingSync]) -> None:
         note(f"{counted} next run: {_named(syncs)}. What was pushed stays.")
 
 
-def hand_over(
-    client: Keybearer,
-    owned: Sequence[SecretSync],
-    owner_id: str,
-    heir: str | None,
-    *,
-    project_id: str | None = None,
+def _hand_over(
+    client: Keybearer, owned: Sequence[SecretSync], owner_id: str, heir: str, project_id: str | None
 ) -> None:
-    """Make the heir the owner of these syncs; without an heir they stay as they are.
-
-    Raises:
-        CommandError: nobody has the heir's email, or the heir is who goes.
-        ClientError: the heir can't own one of them; those before it are the heir's.
-    """
-    if heir is None or not owned:
-        return
     from keybearer.client import ClientError
 
-    heir_id = _id_of(client, heir, project_id)
+    heir_id = actor_id_of(client, heir, project_id)
     if heir_id == owner_id:
-        raise CommandError(
+        raise misused(
             f"{heir} is about to be removed, and can't own the syncs",
-            ExitStatus.USAGE,
             "Name somebody who stays: --transfer-syncs-to WHO",
         )
     for done, sync in enumerate(owned):
@@ -161,23 +164,3 @@ def hand_over(
             )
             raise
     note(f"{heir} owns {len(owned)} more {'sync' if len(owned) == 1 else 'syncs'}.")
-
-
-def _id_of(client: Keybearer, who: str, project_id: str | None) -> str:
-    """Return the id of somebody named by email or id; of a member where a project is given."""
-    if "@" not in who:
-        return who
-    email = who.strip().lower()
-    if project_id is None:
-        found = [user.id for user in client.users.list() if user.email == email]
-    else:
-        members = client.memberships.list_users(project_id=project_id)
-        found = [one.user.id for one in members if one.user.email == email]
-    if not found:
-        where = "" if project_id is None else " in the project"
-        raise CommandError(
-            f"nobody{where} has the email {who!r}",
-            ExitStatus.NOT_FOUND,
-            "List people: keybearer " + ("users list" if project_id is None else "members list"),
-        )
-    return found[0]

@@ -3,122 +3,122 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from keybearer.cli.connecting import EnvironmentName, FolderPath, ProjectName, connected, project_id_of
-from keybearer.cli.failures import CommandError, ExitStatus
-from keybearer.cli.output import Output, OutputFormat, Yes, print_done, print_found, require_confirmed
-from keybearer.cli.sync_finding import Which, connection_id_of, named_sync
+from keybearer.cli.connecting import EnvironmentName, FolderPath, ProjectName, connected, in_project
+from keybearer.cli.failures import nothing_to_change
+from keybearer.cli.nouns import Noun
+from keybearer.cli.on_demand import new_group
+from keybearer.cli.output import Output, OutputFormat, Yes, print_fields, print_found, require_confirmed
+from keybearer.cli.sync_finding import Which, connection_id_of, named_sync, one_sync
 from keybearer.cli.sync_jobs import import_secrets, remove_pushed, run_sync
 from keybearer.cli.sync_owners import show_owner, transfer_sync
-from keybearer.cli.sync_rows import COLUMNS, fields_of_sync, row_of
-from keybearer.cli.wire_fields import fields_of
-from keybearer.cli.words import FirstSync
+from keybearer.cli.wire_fields import fields_of, rows_of
 
 if TYPE_CHECKING:
     from pydantic import JsonValue
 
+    from keybearer.client import SecretSync
+
 __all__ = ["syncs"]
 
-syncs = typer.Typer(
-    help="Push the secrets of folders to remotes.", no_args_is_help=True, rich_markup_mode=None
+syncs = new_group("Push the secrets of folders to remotes.")
+SYNC: Noun[SecretSync] = Noun(
+    "sync",
+    ("NAME", "FROM", "TO", "AUTO", "STATUS", "LAST SYNCED", "ID"),
+    lambda one: (
+        one.name,
+        _source(one),
+        f"{one.destination} ({one.connection.name})",
+        "yes" if one.is_auto_sync_enabled else "no",
+        _standing(one),
+        one.last_synced_at or "never",
+        one.id,
+    ),
 )
 
 Config = Annotated[
     list[str] | None,
     typer.Option(
         metavar="NAME=TEXT",
-        help="Where within the remote, in the service's spelling: NAME=TEXT, or NAME:=JSON for what is no text; "
+        help="Place within the remote, in the service's spelling: NAME=TEXT, or NAME:=JSON if it isn't text; "
         "repeatable.",
     ),
 ]
 Option = Annotated[
     list[str] | None,
-    typer.Option(
-        metavar="NAME=TEXT", help="What else the destination takes as syncOptions; as --config; repeatable."
-    ),
+    typer.Option(metavar="NAME=TEXT", help="Other syncOptions of the destination, as --config; repeatable."),
 ]
 First = Annotated[
-    FirstSync | None,
+    Literal["overwrite-destination", "import-prioritize-source", "import-prioritize-destination"] | None,
     typer.Option(
         "--first",
         metavar="BEHAVIOR",
-        help="What the first run does with what is there: overwrite-destination (default), "
+        help="What the first run does with existing secrets there: overwrite-destination (default), "
         "import-prioritize-source or import-prioritize-destination.",
     ),
 ]
 KeySchema = Annotated[
-    str | None, typer.Option(help="How keys are called there, such as APP_{{secretKey}}.", metavar="SCHEMA")
+    str | None, typer.Option(help="Names of keys there, such as APP_{{secretKey}}.", metavar="SCHEMA")
 ]
 Keep = Annotated[
     bool | None,
-    typer.Option("--keep/--no-keep", help="Leave there what is removed here; removed by default."),
+    typer.Option("--keep/--no-keep", help="Keep secrets there that are removed here. Default: remove them."),
 ]
 Auto = Annotated[
-    bool | None, typer.Option("--auto/--no-auto", help="Push each change by itself; so by default.")
+    bool | None, typer.Option("--auto/--no-auto", help="Push each change automatically (default).")
 ]
 
 
 @syncs.command("list")
 def list_syncs(
     project: ProjectName,
-    destination: Annotated[str | None, typer.Option(help="Only those to this one.")] = None,
+    destination: Annotated[str | None, typer.Option(help="Only syncs to this destination.")] = None,
     output: Output = OutputFormat.TABLE,
 ) -> None:
     """List the syncs of a project."""
-    with connected() as client:
-        found = client.secret_syncs.list(project_id=project_id_of(client, project), destination=destination)
-    print_found(output, found, COLUMNS, [row_of(one) for one in found])
+    with in_project(project) as (client, project_id):
+        SYNC.print_list(output, client.secret_syncs.list(project_id=project_id, destination=destination))
 
 
 @syncs.command("get")
 def get_sync(sync: Which, project: ProjectName, output: Output = OutputFormat.TABLE) -> None:
     """Show a sync.
 
-    What it reads, where it writes, and how its last runs ended.
+    Shows what it reads, where it writes, and how its last runs ended.
     """
-    with connected() as client:
-        found = named_sync(client, sync, project_id_of(client, project))
-    print_found(output, found, ("FIELD", "CONTENT"), fields_of_sync(found))
+    with one_sync(sync, project) as (_, found):
+        print_fields(output, found, _fields_of_sync(found))
 
 
 @syncs.command("options")
 def list_options(output: Output = OutputFormat.TABLE) -> None:
     """List the destinations that are offered.
 
-    And the app of the connections that each takes.
+    Also lists the app that each needs.
     """
     with connected() as client:
         found = client.secret_syncs.options()
-    print_found(
-        output,
-        found,
-        ("DESTINATION", "NAME", "CONNECTION", "IMPORTS"),
-        [
-            (one.destination, one.name, one.connection, "yes" if one.can_import_secrets else "no")
-            for one in found
-        ],
-    )
+    rows = [
+        (one.destination, one.name, one.connection, "yes" if one.can_import_secrets else "no")
+        for one in found
+    ]
+    print_found(output, found, ("DESTINATION", "NAME", "CONNECTION", "IMPORTS"), rows)
 
 
 @syncs.command("secrets")
 def list_secrets(sync: Which, project: ProjectName, output: Output = OutputFormat.TABLE) -> None:
-    """List how each secret of a sync stands at its destination.
+    """List the state of each secret of a sync at its destination.
 
-    One that is synced is there as the folder has it now; one that is pending or failed isn't. One that is removing
-    was pushed, and is no longer in the folder. What is foreign came from elsewhere. No values are shown.
+    The destination has the present value of a secret that is synced, but not of one that is pending or failed. A
+    secret that is removing was pushed, and is no longer in the folder. Others wrote what is foreign. Shows no values.
     """
-    with connected() as client:
-        found = named_sync(client, sync, project_id_of(client, project))
+    with one_sync(sync, project) as (client, found):
         listed = client.secret_syncs.list_secrets(found.id, destination=found.destination)
-    print_found(
-        output,
-        listed,
-        ("NAME", "KEY", "STATE", "MESSAGE"),
-        [(one.name, one.secret_key or "", one.state, one.message or "") for one in listed],
-    )
+    rows = [(one.name, one.secret_key or "", one.state, one.message or "") for one in listed]
+    print_found(output, listed, ("NAME", "KEY", "STATE", "MESSAGE"), rows)
 
 
 @syncs.command("create")
@@ -126,7 +126,7 @@ def create_sync(
     name: Annotated[str, typer.Argument(help="Lower-case letters, digits and hyphens.")],
     project: ProjectName,
     environment: EnvironmentName,
-    destination: Annotated[str, typer.Option("--to", help="Where to; syncs options lists destinations.")],
+    destination: Annotated[str, typer.Option("--to", help="The destination; syncs options lists all.")],
     connection: Annotated[str, typer.Option(help="Name or id of the connection to push with.")],
     path: FolderPath = "/",
     config: Config = None,
@@ -138,16 +138,13 @@ def create_sync(
     description: Annotated[str | None, typer.Option(help="What it is for.")] = None,
     output: Output = OutputFormat.TABLE,
 ) -> None:
-    """Have a folder's secrets pushed to a remote.
+    """Create a sync that pushes a folder's secrets to a remote.
 
-    Unless --no-auto, the first time at once, and then after each change.
+    It pushes at once, and then after each change, unless --no-auto.
     """
     place = fields_of("--config", config)
-    options = _options(
-        {"initialSyncBehavior": FirstSync.OVERWRITE_DESTINATION.value}, first, key_schema, keep, option
-    )
-    with connected() as client:
-        project_id = project_id_of(client, project)
+    options = _options(first or "overwrite-destination", key_schema, keep, option)
+    with in_project(project) as (client, project_id):
         made = client.secret_syncs.create(
             name,
             destination=destination,
@@ -160,7 +157,7 @@ def create_sync(
             description=description,
             is_auto_sync_enabled=auto is not False,
         )
-    print_done(output, made, f"Sync {made.name} is made; its id is {made.id}.")
+    SYNC.print_made(output, made)
 
 
 @syncs.command("update")
@@ -184,19 +181,14 @@ def update_sync(
 ) -> None:
     """Change a sync.
 
-    What isn't given stays, fields of --config and --option too; NAME:=null takes one away.
+    Options that aren't given stay, also fields of --config and --option. NAME:=null removes a field.
     """
     place = fields_of("--config", config)
-    options = _options({}, first, key_schema, keep, option)
+    options = _options(first, key_schema, keep, option)
     plain = (name, description, environment, path, connection, auto)
     if not (place or options) and all(given is None for given in plain):
-        raise CommandError(
-            "nothing to change was given",
-            ExitStatus.USAGE,
-            "keybearer syncs update --help lists what can be.",
-        )
-    with connected() as client:
-        project_id = project_id_of(client, project)
+        raise nothing_to_change("keybearer syncs update --help lists what can be.")
+    with in_project(project) as (client, project_id):
         found = named_sync(client, sync, project_id)
         changed = client.secret_syncs.update(
             found.id,
@@ -212,7 +204,7 @@ def update_sync(
             sync_options=_changed(found.sync_options, options),
             destination_config=_changed(found.destination_config, place),
         )
-    print_done(output, changed, f"Sync {changed.name} is changed.")
+    SYNC.print_done(output, changed, "is changed")
 
 
 @syncs.command("delete")
@@ -222,7 +214,7 @@ def delete_sync(
     remove_secrets: Annotated[
         bool,
         typer.Option(
-            "--remove-secrets", help="Also from the destination; then the sync goes when that is done."
+            "--remove-secrets", help="Also remove them from the destination. The sync is deleted after that."
         ),
     ] = False,
     yes: Yes = False,
@@ -230,17 +222,16 @@ def delete_sync(
 ) -> None:
     """Delete a sync.
 
-    What it pushed stays at the destination, unless --remove-secrets.
+    Secrets that it pushed stay at the destination, unless --remove-secrets.
     """
     what = ", and what it pushed," if remove_secrets else ""
     require_confirmed(f"Delete sync {sync}{what} of {project}?", yes=yes)
-    with connected() as client:
-        found = named_sync(client, sync, project_id_of(client, project))
+    with one_sync(sync, project) as (client, found):
         deleted = client.secret_syncs.delete(
             found.id, destination=found.destination, remove_secrets=remove_secrets
         )
     done = "goes once its secrets are removed from the destination" if remove_secrets else "is deleted"
-    print_done(output, deleted, f"Sync {deleted.name} {done}.")
+    SYNC.print_done(output, deleted, done)
 
 
 syncs.command("run")(run_sync)
@@ -251,19 +242,11 @@ syncs.command("transfer")(transfer_sync)
 
 
 def _options(
-    default: Mapping[str, JsonValue],
-    first: FirstSync | None,
-    key_schema: str | None,
-    keep: bool | None,
-    option: list[str] | None,
+    first: str | None, key_schema: str | None, keep: bool | None, option: list[str] | None
 ) -> dict[str, JsonValue]:
-    named = {
-        "initialSyncBehavior": None if first is None else first.value,
-        "keySchema": key_schema,
-        "disableSecretDeletion": keep,
-    }
+    named = {"initialSyncBehavior": first, "keySchema": key_schema, "disableSecretDeletion": keep}
     given = {name: value for name, value in named.items() if value is not None}
-    return {**default, **given, **fields_of("--option", option)}
+    return {**given, **fields_of("--option", option)}
 
 
 def _changed(present: Mapping[str, JsonValue], given: Mapping[str, JsonValue]) -> dict[str, JsonValue] | None:
@@ -271,3 +254,41 @@ def _changed(present: Mapping[str, JsonValue], given: Mapping[str, JsonValue]) -
     if not given:
         return None
     return {name: value for name, value in {**present, **given}.items() if value is not None}
+
+
+def _fields_of_sync(sync: SecretSync) -> list[tuple[str, str]]:
+    return [
+        ("name", sync.name),
+        ("from", _source(sync)),
+        ("to", sync.destination),
+        ("connection", sync.connection.name),
+        *rows_of(sync.destination_config),
+        *rows_of(sync.sync_options),
+        ("auto sync", "yes" if sync.is_auto_sync_enabled else "no"),
+        ("sync", _ended(sync.sync_status, sync.last_synced_at, sync.last_sync_message)),
+        ("import", _ended(sync.import_status, sync.last_imported_at, sync.last_import_message)),
+        ("remove", _ended(sync.remove_status, sync.last_removed_at, sync.last_remove_message)),
+        ("description", sync.description),
+        ("created", sync.created_at),
+        ("updated", sync.updated_at),
+        ("id", sync.id),
+    ]
+
+
+def _source(sync: SecretSync) -> str:
+    if sync.environment is None or sync.folder is None:
+        return "a folder that is gone"
+    return f"{sync.environment.slug}:{sync.folder.path}"
+
+
+def _standing(sync: SecretSync) -> str:
+    if sync.remove_status is not None and sync.remove_status != "succeeded":
+        return f"removal {sync.remove_status}"
+    if sync.import_status in ("pending", "running"):
+        return f"import {sync.import_status}"
+    return sync.sync_status or "never run"
+
+
+def _ended(status: str | None, at: str | None, message: str | None) -> str:
+    parts = [status or "never", *([f"last at {at}"] if at else ()), *([message] if message else ())]
+    return "; ".join(parts)

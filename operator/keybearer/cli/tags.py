@@ -41,7 +41,7 @@ def list_tags(project: ProjectName, output: Output = OutputFormat.TABLE) -> None
 def create_tag(
     slug: Annotated[str, typer.Argument(help="For requests, such as rotate-soon.")],
     project: ProjectName,
-    name: Annotated[str | None, typer.Option(help="For people; the slug without.")] = None,
+    name: Annotated[str | None, typer.Option(help="For people. Default: the slug.")] = None,
     color: Annotated[str | None, typer.Option(help="Such as #ff0000.")] = None,
     output: Output = OutputFormat.TABLE,
 ) -> None:
@@ -58,7 +58,7 @@ def delete_tag(
     yes: Yes = False,
     output: Output = OutputFormat.TABLE,
 ) -> None:
-    """Delete a tag, also from the secrets that carry it."""
+    """Delete a tag, and remove it from secrets."""
     require_confirmed(f"Delete tag {slug} of {project}, also from its secrets?", yes=yes)
     with connected() as client:
         project_id = project_id_of(client, project)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from keybearer.base.runs import in_runs
-from keybearer.cli.connecting import EnvironmentName, FolderPath, ProjectName, connected, project_id_of
+from keybearer.cli.connecting import EnvironmentName, FolderPath, ProjectName, in_folder
 from keybearer.cli.failures import CommandError, ExitStatus
 from keybearer.cli.output import (
     Output,
@@ -24,6 +24,7 @@ from keybearer.cli.output import (
 from keybearer.cli.private_files import write_private
 from keybearer.cli.private_input import read_text
 from keybearer.cli.secret_files import FileFormat, format_of, read_secrets, write_secrets
+from keybearer.cli.secret_output import WithImports
 
 if TYPE_CHECKING:
     from keybearer.client import ChangedSecret, Secret
@@ -37,7 +38,7 @@ _BATCH_BYTES = 1024 * 1024
 Recursive = Annotated[
     bool,
     typer.Option(
-        "--recursive", "-r", help="Also the folders below; of equal names, the path that sorts last wins."
+        "--recursive", "-r", help="Also the folders below. If names are equal, the path that sorts last wins."
     ),
 ]
 
@@ -48,27 +49,21 @@ def import_secrets(
     environment: EnvironmentName,
     path: FolderPath = "/",
     form: Annotated[
-        FileFormat | None, typer.Option("--format", help="Its format; without, its name tells.")
+        FileFormat | None, typer.Option("--format", help="Its format. Default: by its name.")
     ] = None,
     output: Output = OutputFormat.TABLE,
 ) -> None:
     """Write the secrets of a file into a folder.
 
-    New ones are created, others get the file's value. What has it already is left alone; nothing is deleted.
+    Creates new secrets, and changes those that have another value. Deletes nothing. Numbers and booleans of JSON and
+    YAML become text as they are written; null, lists and mappings are refused.
     """
     from keybearer.client import ChangedSecret, ClientError
 
     given = read_secrets(read_text(file), format_of(file, form))
     created = updated = 0
-    with connected() as client:
-        project_id = project_id_of(client, project)
-        found = client.secrets.list(
-            project_id=project_id,
-            environment=environment,
-            secret_path=path,
-            include_imports=False,
-            expand_secret_references=False,
-        )
+    with in_folder(project, environment, path) as (client, place):
+        found = client.secrets.list(**place, include_imports=False, expand_secret_references=False)
         present = {
             secret.secret_key: secret.secret_value for secret in found if not secret.secret_value_hidden
         }
@@ -76,13 +71,7 @@ def import_secrets(
         with progress("Writing secrets", len(changed)) as advance:
             for batch in in_runs(changed, _bytes_of, count_max=_BATCH_ITEMS, weight_max=_BATCH_BYTES):
                 try:
-                    written = client.secrets.update_many(
-                        tuple(batch),
-                        project_id=project_id,
-                        environment=environment,
-                        secret_path=path,
-                        mode="upsert",
-                    )
+                    written = client.secrets.update_many(tuple(batch), **place, mode="upsert")
                 except ClientError:
                     if created or updated:
                         note(f"{created + updated} secrets were written before; run it again to go on.")
@@ -104,27 +93,23 @@ def export_secrets(
     path: FolderPath = "/",
     form: Annotated[
         FileFormat | None,
-        typer.Option("--format", help="env, json or yaml. Without: as the file's name tells, else env."),
+        typer.Option("--format", help="env, json or yaml. Default: by the file's name, otherwise env."),
     ] = None,
     file: Annotated[
         Path | None, typer.Option(help="Write a file that only you can read, instead of printing.")
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a file that exists.")] = False,
     recursive: Recursive = False,
-    imports: Annotated[
-        bool, typer.Option("--imports/--no-imports", help="Also what the folder imports.")
-    ] = True,
+    imports: WithImports = True,
     references: Annotated[
         bool, typer.Option("--expand/--no-expand", help="Replace ${...} by what it names.")
     ] = True,
 ) -> None:
     """Print a folder's secrets and their values, or write a file."""
     chosen = FileFormat.ENV if file is None and form is None else format_of(file or Path(), form)
-    with connected() as client:
+    with in_folder(project, environment, path) as (client, place):
         found = client.secrets.list(
-            project_id=project_id_of(client, project),
-            environment=environment,
-            secret_path=path,
+            **place,
             recursive=recursive,
             include_imports=imports,
             expand_secret_references=references,

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from keybearer.cli.connecting import connected
-from keybearer.cli.failures import CommandError, ExitStatus
-from keybearer.cli.output import (
-    Output,
-    OutputFormat,
-    Yes,
-    print_done,
-    print_found,
-    require_confirmed,
-)
+from keybearer.cli.failures import misused, nothing_to_change
+from keybearer.cli.identity_finding import user_of
+from keybearer.cli.nouns import Noun
+from keybearer.cli.on_demand import new_group
+from keybearer.cli.output import Output, OutputFormat, Yes, note, print_done
 from keybearer.cli.own_credentials import OwnCredential
 from keybearer.cli.private_input import private_text
-from keybearer.cli.sync_owners import Heir, announce_syncs, hand_over, syncs_of
+from keybearer.cli.sync_owners import Heir, part_from_syncs
 from keybearer.wire.roles import OrganizationRoleSlug
 
 if TYPE_CHECKING:
@@ -28,8 +23,11 @@ if TYPE_CHECKING:
 
 __all__ = ["users"]
 
-users = typer.Typer(
-    help="List, create, change and delete people.", no_args_is_help=True, rich_markup_mode=None
+users = new_group("List, create, change and delete people.")
+USER: Noun[User] = Noun(
+    "user",
+    ("EMAIL", "NAME", "ROLE", "CREATED", "ID"),
+    lambda one: (one.email, f"{one.first_name} {one.last_name}".strip(), one.role, one.created_at, one.id),
 )
 
 Who = Annotated[str, typer.Argument(help="Email or id.")]
@@ -41,13 +39,7 @@ LastName = Annotated[str | None, typer.Option(help="Family name.")]
 def list_users(output: Output = OutputFormat.TABLE) -> None:
     """List the people of the organization."""
     with connected() as client:
-        found = client.users.list()
-    print_found(
-        output,
-        found,
-        ("EMAIL", "NAME", "ROLE", "CREATED", "ID"),
-        [(user.email, _name(user), user.role, user.created_at, user.id) for user in found],
-    )
+        USER.print_list(output, client.users.list())
 
 
 @users.command("create")
@@ -64,7 +56,7 @@ def create_user(
 ) -> None:
     """Create a person, with a first password.
 
-    The password comes from a file, KEYBEARER_NEW_PASSWORD or a prompt without echo. Tell the person to change it:
+    The password comes from a file, KEYBEARER_NEW_PASSWORD or a prompt without echo. The person can change it:
     keybearer users change-password. Put the person into a project with keybearer members set.
     """
     password = private_text(
@@ -72,7 +64,7 @@ def create_user(
     )
     with connected() as client:
         user = client.users.create(email, password, role=role, first_name=first_name, last_name=last_name)
-    print_done(output, asdict(user), f"{user.email} may log in; the id is {user.id}.")
+    print_done(output, user, f"{user.email} may log in; the id is {user.id}.")
 
 
 @users.command("update")
@@ -92,26 +84,18 @@ def update_user(
 ) -> None:
     """Change a person.
 
-    Or give another password, where the old one is lost.
+    Or set a new password if the old one is lost.
     """
     if role is None and first_name is None and last_name is None and password_file is None:
-        raise CommandError(
-            "nothing to change was given",
-            ExitStatus.USAGE,
-            "Say --role, --first-name, --last-name or --password-file.",
-        )
+        raise nothing_to_change("Say --role, --first-name, --last-name or --password-file.")
     password = None
     if password_file is not None:
         password = private_text(f"password of {who}", variable=OwnCredential.NEW_PASSWORD, file=password_file)
     with connected() as client:
         user = client.users.update(
-            _user_of(client, who).id,
-            role=role,
-            first_name=first_name,
-            last_name=last_name,
-            password=password,
+            _user_of(client, who).id, role=role, first_name=first_name, last_name=last_name, password=password
         )
-    print_done(output, asdict(user), f"{user.email} is changed.")
+    print_done(output, user, f"{user.email} is changed.")
 
 
 @users.command("delete")
@@ -126,26 +110,23 @@ def delete_user(
     Sessions end at once. The person's syncs stop, unless --transfer-syncs-to.
     """
     with connected() as client:
-        user = _user_of(client, who)
-        owned = syncs_of(client, user.id)
-        announce_syncs(owned, who, transfer_syncs_to)
-        require_confirmed(f"Delete {who} with all personal secrets?", yes=yes)
-        hand_over(client, owned, user.id, transfer_syncs_to)
+        user, question = _user_of(client, who), f"Delete {who} with all personal secrets?"
+        part_from_syncs(client, user.id, who, transfer_syncs_to, question, yes=yes)
         deleted = client.users.delete(user.id)
-    print_done(output, asdict(deleted), f"{deleted.email} is deleted.")
+    print_done(output, deleted, f"{deleted.email} is deleted.")
 
 
 @users.command("change-password")
 def change_password(
     password_file: Annotated[
         Path | None,
-        typer.Option(help="File with the password of today; - is standard input.", allow_dash=True),
+        typer.Option(help="File with the present password; - is standard input.", allow_dash=True),
     ] = None,
     new_password_file: Annotated[
         Path | None, typer.Option(help="File with the new password; - is standard input.", allow_dash=True)
     ] = None,
 ) -> None:
-    """Give yourself another password.
+    """Change your password.
 
     All your sessions end.
 
@@ -153,28 +134,15 @@ def change_password(
     echo.
     """
     if password_file is not None and password_file == new_password_file:
-        raise CommandError("both passwords can't come from one place", ExitStatus.USAGE)
+        raise misused("both passwords can't come from one place")
     with connected() as client:
         current = private_text("password of today", variable=OwnCredential.PASSWORD, file=password_file)
         new = private_text(
             "new password", variable=OwnCredential.NEW_PASSWORD, file=new_password_file, twice=True
         )
         client.users.change_password(current, new)
-    print_done(
-        OutputFormat.TABLE, None, "The password is changed. Log in again: keybearer login --email EMAIL"
-    )
+    note("The password is changed. Log in again: keybearer login --email EMAIL")
 
 
 def _user_of(client: Keybearer, who: str) -> User:
-    if "@" not in who:
-        return client.users.get(who)
-    for user in client.users.list():
-        if user.email == who.strip().lower():
-            return user
-    raise CommandError(
-        f"nobody has the email {who!r}", ExitStatus.NOT_FOUND, "List people: keybearer users list"
-    )
-
-
-def _name(user: User) -> str:
-    return f"{user.first_name} {user.last_name}".strip()
+    return user_of(client, who) if "@" in who else client.users.get(who)

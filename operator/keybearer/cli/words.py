@@ -1,10 +1,10 @@
-"""Words of the wire as enumerations that options take: its own models would be loaded for the help alone."""
+"""Words of the wire as enumerations: typer takes no list of literals, as `keybearer.wire.roles` has them."""
 
 from __future__ import annotations
 
 from enum import StrEnum
 
-__all__ = ["Action", "FirstSync", "Preference", "ProjectRole", "Subject"]
+__all__ = ["Action", "ProjectRole", "Subject"]
 
 
 class ProjectRole(StrEnum):
@@ -38,18 +38,3 @@ class Subject(StrEnum):
     PROJECT = "workspace"
     APP_CONNECTIONS = "app-connections"
     SECRET_SYNCS = "secret-syncs"
-
-
-class FirstSync(StrEnum):
-    """What the first run of a sync does with what the destination holds already."""
-
-    OVERWRITE_DESTINATION = "overwrite-destination"
-    IMPORT_PRIORITIZE_SOURCE = "import-prioritize-source"
-    IMPORT_PRIORITIZE_DESTINATION = "import-prioritize-destination"
-
-
-class Preference(StrEnum):
-    """Whose value stays where both the folder and the destination have a key."""
-
-    SOURCE = "source"
-    DESTINATION = "destination"

@@ -7,15 +7,20 @@ from collections.abc import Iterable, Mapping
 import yaml
 
 from keybearer.base.errors import ConfigurationError
+from keybearer.cli.secret_files import no_text
 
 __all__ = ["read_yaml", "write_yaml"]
+
+
+_NULLS = frozenset({"", "~", "null", "Null", "NULL"})
+"""How the core schema of YAML 1.2 writes null (section 10.3.2), where nothing is quoted."""
 
 
 def read_yaml(text: str) -> Iterable[tuple[str, str]]:
     """Yield names and values of one mapping.
 
     Raises:
-        ConfigurationError: it is none, or a value is no text.
+        ConfigurationError: it is none, or a value is a null, a list or a mapping.
     """
     try:
         # The base loader takes scalars for text as it stands, and makes no objects.
@@ -30,9 +35,18 @@ def read_yaml(text: str) -> Iterable[tuple[str, str]]:
             raise ConfigurationError("the file must hold one mapping of names to texts")
         for key, value in root.value:
             line = key.start_mark.line + 1
-            if not isinstance(key, yaml.ScalarNode) or not isinstance(value, yaml.ScalarNode):
-                raise ConfigurationError(f"line {line} is no NAME: text; lists and mappings are no values")
-            yield key.value, value.value
+            if not isinstance(key, yaml.ScalarNode):
+                raise ConfigurationError(f"line {line}: a list or a mapping can't be the name of a secret")
+            name = f"line {line}: {key.value!r}"
+            match value:
+                case yaml.ScalarNode(style=None, value=plain) if plain in _NULLS:
+                    raise no_text(name, "null")
+                case yaml.ScalarNode(value=plain):
+                    yield key.value, plain
+                case yaml.SequenceNode():
+                    raise no_text(name, "a list")
+                case _:
+                    raise no_text(name, "a mapping")
         return
     raise ConfigurationError(problem)
 

@@ -306,7 +306,6 @@ _HOMES = {
     ),
     "keybearer.client.models": (
         "AccessToken",
-        "Environment",
         "Folder",
         "ImportBlock",
         "NotModified",
@@ -317,7 +316,6 @@ _HOMES = {
         "SecretMetadata",
         "SecretTag",
         "SecretType",
-        "Tag",
     ),
     "keybearer.client.operations.events": ("EventPlace",),
     "keybearer.client.operations.secret_batches": (
@@ -334,6 +332,8 @@ _HOMES = {
         "new_async_http",
         "new_http",
     ),
+    "keybearer.interface.environments": ("Environment",),
+    "keybearer.interface.tags": ("Tag",),
     "keybearer.wire.events": ("EventType",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

@@ -107,7 +107,6 @@ from keybearer.client.event_frames import ProjectEvent as ProjectEvent
 from keybearer.client.events import AsyncEventStream as AsyncEventStream
 from keybearer.client.events import EventStream as EventStream
 from keybearer.client.models import AccessToken as AccessToken
-from keybearer.client.models import Environment as Environment
 from keybearer.client.models import Folder as Folder
 from keybearer.client.models import ImportBlock as ImportBlock
 from keybearer.client.models import NotModified as NotModified
@@ -118,7 +117,6 @@ from keybearer.client.models import SecretListing as SecretListing
 from keybearer.client.models import SecretMetadata as SecretMetadata
 from keybearer.client.models import SecretTag as SecretTag
 from keybearer.client.models import SecretType as SecretType
-from keybearer.client.models import Tag as Tag
 from keybearer.client.operations.events import EventPlace as EventPlace
 from keybearer.client.operations.secret_batches import ChangedSecret as ChangedSecret
 from keybearer.client.operations.secret_batches import NewSecret as NewSecret
@@ -136,6 +134,8 @@ from keybearer.client.syncs import SyncOwner as SyncOwner
 from keybearer.client.transport import AsyncPools as AsyncPools
 from keybearer.client.transport import new_async_http as new_async_http
 from keybearer.client.transport import new_http as new_http
+from keybearer.interface.environments import Environment as Environment
+from keybearer.interface.tags import Tag as Tag
 from keybearer.wire.events import EventType as EventType
 
 __all__ = [

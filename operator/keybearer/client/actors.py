@@ -78,6 +78,9 @@ class KubernetesAuthSettings:
     Attributes:
         allowed_namespaces, allowed_names: patterns with `*`, parted by commas; empty for all.
         allowed_audience: empty for any.
+        token_reviewer: whose token asks the API server for reviews: `stored-token` (a reviewer's token that the
+            service keeps), `service-account` (the service's own) or `login-token` (the token that logs in); empty
+            where the service doesn't say.
     """
 
     kubernetes_host: str
@@ -85,6 +88,7 @@ class KubernetesAuthSettings:
     identity_id: Text = ""
     ca_cert: Text = ""
     token_review_mode: Text = ""
+    token_reviewer: Text = ""
     allowed_namespaces: Text = ""
     allowed_names: Text = ""
     allowed_audience: Text = ""

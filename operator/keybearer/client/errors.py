@@ -17,8 +17,8 @@
         ├── RateLimited         429
         └── ServerFailure       5xx
 
-Messages name the request and the reason, never a value: what a service repeats of the request's secrets is
-blanked out before an error is made (`keybearer.client.refusals`).
+Messages begin with the reason, and name the request at their end. They never hold a value: what a service repeats of
+the request's secrets is blanked out before an error is made (`keybearer.client.refusals`).
 """
 
 from __future__ import annotations
@@ -113,6 +113,7 @@ class ServiceError(ClientError):
         message: the service's sentence, or for 422 its issues as `path: sentence`.
         request_id: names the request in the service's log; may be empty.
         details: what the service adds to 400 and 403.
+        asked: the request, as method and path; may be empty.
         retry_after: how long the service asks to wait, where it says so.
     """
 
@@ -140,14 +141,14 @@ class ServiceError(ClientError):
         tail = ", ".join(
             part
             for part in (
+                self.asked,
                 f"status {self.status}",
                 self.error,
                 self.request_id and f"request {self.request_id}",
             )
             if part
         )
-        head = f"{self.asked}: " if self.asked else ""
-        return f"{head}{self.message} ({tail})"
+        return f"{self.message} ({tail})"
 
     def __reduce__(self) -> tuple[object, ...]:
         fields = {name: value for name, value in vars(self).items() if name != "message"}

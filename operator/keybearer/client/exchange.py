@@ -29,7 +29,7 @@ def deliver(
     policy = retry or session.retry
     tries = 0
     while True:
-        outcome = yield from take(Transmit(request, bearer, type(operation).__name__))
+        outcome = yield from take(Transmit(request, bearer, operation.operation_name))
         tries += 1
         delay = policy.wait(operation.repeat, outcome, tries, now=session.clock.now(), rng=session.rng)
         if delay is None:
@@ -53,4 +53,4 @@ def conclude(session: Session, operation: Operation[T], response: Response, bear
     try:
         return operation.read(response)
     except DecodeError as error:
-        raise DecodeError(f"{operation.request()}: {error}") from error
+        raise DecodeError(f"{error} ({operation.request()})") from error

@@ -12,7 +12,7 @@ import pydantic
 from pydantic_core import ErrorDetails, PydanticSerializationError
 
 from keybearer.client.errors import InvalidArgument
-from keybearer.wire.base import WireModel
+from keybearer.wire.base import WireModel, length_told
 
 if TYPE_CHECKING:
     import httpx
@@ -23,6 +23,7 @@ __all__ = [
     "Request",
     "Response",
     "fill",
+    "fill_named",
     "instant_text",
     "issues_of",
     "json_body",
@@ -75,10 +76,12 @@ def fill(template: str, *segments: str) -> str:
     Raises:
         InvalidArgument: a segment is empty, `.` or `..`, which would name another path.
     """
-    for segment in segments:
-        if segment in {"", ".", ".."}:
-            raise InvalidArgument(f"{segment!r} can't stand in a path; give a name or an id")
-    return template.format(*(_encoded(segment) for segment in segments))
+    return template.format(*map(_segment, segments))
+
+
+def fill_named(template: str, segments: Mapping[str, str]) -> str:
+    """Return the path with each name in braces replaced by its percent-encoded segment, as `fill` does."""
+    return template.format_map({name: _segment(segment) for name, segment in segments.items()})
 
 
 def query_of(parameters: Mapping[str, str | int | bool | Sequence[str] | None]) -> Query:
@@ -126,7 +129,7 @@ def json_body(make: Callable[[], WireModel], *, nulls: bool = False) -> bytes:
 
 def issues_of(error: pydantic.ValidationError) -> str:
     """Return the first issues as `path: sentence`, without the input that pydantic would show."""
-    issues = error.errors(include_url=False, include_context=False, include_input=False)
+    issues = error.errors(include_url=False, include_input=False)
     shown = [
         f"{'.'.join(map(str, issue['loc'])) or 'body'}: {_sentence(issue)}" for issue in issues[:_ISSUES_MAX]
     ]
@@ -135,7 +138,7 @@ def issues_of(error: pydantic.ValidationError) -> str:
 
 
 def _sentence(issue: ErrorDetails) -> str:
-    return _NO_TEXT if issue["type"] == "string_unicode" else issue["msg"]
+    return _NO_TEXT if issue["type"] == "string_unicode" else length_told(issue) or issue["msg"]
 
 
 def _query_text(value: str | int | bool | Sequence[str] | None) -> str | None:  # noqa: FBT001 - it is a value
@@ -150,8 +153,10 @@ def _query_text(value: str | int | bool | Sequence[str] | None) -> str | None:  
     return _utf8(",".join(value)) if value else None
 
 
-def _encoded(segment: str) -> str:
-    return quote(_utf8(segment), safe="")
+def _segment(given: str) -> str:
+    if given in {"", ".", ".."}:
+        raise InvalidArgument(f"{given!r} can't stand in a path; give a name or an id")
+    return quote(_utf8(given), safe="")
 
 
 def _utf8(text: str) -> str:

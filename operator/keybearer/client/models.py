@@ -13,13 +13,13 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field
 
 from keybearer.client.lenient import Several, Text, from_wire
+from keybearer.interface.environments import Environment
 from keybearer.wire.secret_type import SecretType
 
 __all__ = [
     "TOKEN_PATTERN",
     "AccessToken",
     "AnySecretType",
-    "Environment",
     "Folder",
     "ImportBlock",
     "NotModified",
@@ -30,7 +30,6 @@ __all__ = [
     "SecretMetadata",
     "SecretTag",
     "SecretType",
-    "Tag",
 ]
 
 TOKEN_PATTERN = r"^[A-Za-z0-9\-._~+/]+=*$"
@@ -157,17 +156,6 @@ class SecretListing:
 
 @from_wire
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Environment:
-    """An environment of a project; `position` counts from 1."""
-
-    id: str
-    name: Text = ""
-    slug: str
-    position: int | None = None
-
-
-@from_wire
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Project:
     """A project and its environments."""
 
@@ -197,17 +185,6 @@ class Folder:
     description: Text = ""
     created_at: Text = ""
     updated_at: Text = ""
-
-
-@from_wire
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tag:
-    """A tag that secrets of a project may carry."""
-
-    id: str
-    slug: str
-    name: Text = ""
-    color: Text = ""
 
 
 @from_wire

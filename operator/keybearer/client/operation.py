@@ -41,6 +41,11 @@ class Operation(Generic[T]):
     authenticated: ClassVar[bool] = True
     statuses: ClassVar[frozenset[int]] = frozenset()
 
+    @property
+    def operation_name(self) -> str:
+        """What metrics and traces call it."""
+        return type(self).__name__
+
     @abstractmethod
     def request(self) -> Request:
         """Return what to send.

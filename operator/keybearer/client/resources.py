@@ -1,9 +1,9 @@
 """How the methods of both clients are made: each from one definition (`keybearer.client.groups`).
 
-Each method is made from an operation's class, and has the parameters and the docstring of the class; or from a
-function of steps, and has the function's. Type checkers see this by the overloads of `Method.__get__`; `help`
-and `inspect.signature` by `Method.__signature__`. On a resource of the asynchronous client the method is a
-coroutine function, on one of the blocking client it returns the result itself.
+Each method is made from a route of the interface, and has the parameters and the docstring of its command; or from an
+operation's class, or a function of steps, and has theirs. Type checkers see this by the overloads of
+`Method.__get__`; `help` and `inspect.signature` by `Method.__signature__`. On a resource of the asynchronous client
+the method is a coroutine function, on one of the blocking client it returns the result itself.
 """
 
 from __future__ import annotations
@@ -15,12 +15,15 @@ from types import MethodType
 from typing import Any, Concatenate, Generic, ParamSpec, Protocol, Self, TypeVar, overload
 
 from keybearer.client import auth
+from keybearer.client.call import Call
 from keybearer.client.operation import Operation
 from keybearer.client.session import Session
-from keybearer.client.signatures import signature_of
+from keybearer.client.signatures import result_of, signature_of
 from keybearer.client.steps import Steps
+from keybearer.interface.route import Route
+from keybearer.interface.shapes import Envelope, content_of
 
-__all__ = ["AsyncShell", "BlockingShell", "Method", "Resource", "Shell", "call", "call_by", "flow"]
+__all__ = ["AsyncShell", "BlockingShell", "Method", "Resource", "Shell", "ask", "call", "call_by", "flow"]
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -67,18 +70,18 @@ class Method(Generic[P, T]):
     """A method of a resource, whichever client it belongs to.
 
     Attributes:
-        takes: whose parameters it has: an operation's class, or a function of steps, after its session.
+        takes: whose parameters it has: a class of commands or operations, or a function of steps after the session.
     """
 
     def __init__(
         self,
         begin: Callable[Concatenate[Session, P], Steps[T]],
         takes: Callable[..., object],
-        run: Callable[..., object],
+        result: Callable[[], object],
     ) -> None:
         self.takes = takes
         self._begin = begin
-        self._run = run
+        self._result = result
         self._functions: dict[type[object], Callable[..., object]] = {}
         self.__doc__ = takes.__doc__
 
@@ -90,7 +93,7 @@ class Method(Generic[P, T]):
     @property
     def __signature__(self) -> Signature:
         """The signature of the unbound method; found when somebody asks for it."""
-        return signature_of(self.takes, self._run)
+        return signature_of(self.takes, self._result())
 
     @overload
     def __get__(self, resource: None, owner: type[object]) -> Self: ...
@@ -145,9 +148,26 @@ def call_by(operation: Callable[P, Asked], run: Callable[[Session, Asked], Steps
     def begin(session: Session, /, *args: P.args, **kwargs: P.kwargs) -> Steps[T]:
         return run(session, operation(*args, **kwargs))
 
-    return Method(begin, operation, run)
+    return Method(begin, operation, lambda: result_of(operation, run))
 
 
 def flow(begin: Callable[Concatenate[Session, P], Steps[T]]) -> Method[P, T]:
     """Return the method that takes the steps of a function."""
-    return Method(begin, begin, begin)
+    return Method(begin, begin, lambda: result_of(begin, begin))
+
+
+@overload
+def ask(route: Route[P, Any, Envelope[T]]) -> Method[P, T]: ...
+
+
+@overload
+def ask(route: Route[P, Any, T]) -> Method[P, T]: ...
+
+
+def ask(route: Route[P, Any, Any]) -> Method[P, Any]:
+    """Return the method that asks by a route of the interface, with the parameters of its command."""
+
+    def begin(session: Session, /, *args: P.args, **kwargs: P.kwargs) -> Steps[Any]:
+        return auth.perform(session, Call(route, route.takes(*args, **kwargs)))
+
+    return Method(begin, route.takes, lambda: content_of(route.answer))

@@ -8,24 +8,26 @@ from typing import Any, TypeVar, get_args, get_type_hints
 
 from keybearer.client.operation import Operation
 
-__all__ = ["signature_of"]
+__all__ = ["result_of", "signature_of"]
 
 
-def signature_of(takes: Callable[..., Any], run: Callable[..., Any]) -> Signature:
+def signature_of(takes: Callable[..., Any], result: object) -> Signature:
     """Return the signature of the method, `self` included; the annotations are types, not texts.
 
     Args:
-        takes: an operation's class, or a function of steps, whose first parameter is the session.
-        run: a function of steps; where its result is any operation's, the result is what the operation reads.
+        takes: a command's or an operation's class, or a function of steps, whose first parameter is the session.
+        result: the type of what the method returns.
     """
-    result = get_args(get_type_hints(run)["return"])[-1]
     given = list(signature(takes).parameters.values())
-    if isclass(takes) and issubclass(takes, Operation):
-        if isinstance(result, TypeVar):
-            result = get_type_hints(takes.read)["return"]
-    else:
-        given = given[1:]
     types = get_type_hints(takes)
     own = Parameter("self", Parameter.POSITIONAL_OR_KEYWORD)
-    shown = [one.replace(annotation=types[one.name]) for one in given]
+    shown = [one.replace(annotation=types[one.name]) for one in (given if isclass(takes) else given[1:])]
     return Signature([own, *shown], return_annotation=result)
+
+
+def result_of(takes: Callable[..., Any], run: Callable[..., Any]) -> object:
+    """Return the type of what a function of steps returns; of any operation's result, what the operation reads."""
+    result: object = get_args(get_type_hints(run)["return"])[-1]
+    if isinstance(result, TypeVar) and isclass(takes) and issubclass(takes, Operation):
+        return get_type_hints(takes.read)["return"]
+    return result

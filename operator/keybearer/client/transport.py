@@ -6,8 +6,11 @@ from one to another. Proxies named in the environment are used, as by any httpx 
 
 from __future__ import annotations
 
+import errno
+import socket
 import ssl
 import urllib.request
+from collections.abc import Iterator
 from datetime import timedelta
 from http.client import HTTPResponse
 from http.cookiejar import CookieJar
@@ -41,7 +44,10 @@ _POOLS_MAX = 32
 _LENGTH_DIGITS = 18
 _UNSENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol)
 _REASONS: tuple[tuple[type[Exception], str], ...] = (
-    (httpx.ConnectTimeout, "the service did not accept a connection in time"),
+    (
+        httpx.ConnectTimeout,
+        "the service did not accept a connection in time; a firewall or NetworkPolicy may drop it",
+    ),
     (httpx.PoolTimeout, "no connection of the pool came free in time"),
     (httpx.ConnectError, "the service can't be reached"),
     (httpx.ProxyError, "the proxy refused"),
@@ -160,7 +166,7 @@ class Intake:
         self._deadline = deadline
         encoding = answer.headers.get("content-encoding", "identity").strip().lower()
         if encoding != "identity":
-            raise DecodeError(f"{request}: the answer is encoded, which was not asked for")
+            raise DecodeError(f"the answer is encoded, which was not asked for ({request})")
 
     def add(self, piece: bytes) -> None:
         """Take a piece in.
@@ -196,10 +202,12 @@ def failure_of(request: Request, base_url: str, error: Exception) -> TransportEr
     untrusted = _certificate_problem(error)
     if untrusted is not None:
         reason = f"the service's certificate is not trusted: {untrusted}"
+    elif isinstance(error, httpx.ConnectError) and (why := _connection_problem(error)) is not None:
+        reason = why
     else:
         reason = next((text for kind, text in _REASONS if isinstance(error, kind)), type(error).__name__)
     failure = TransportError(
-        f"{request} at {base_url}: {reason}",
+        f"{reason} ({request} at {base_url})",
         sent=not isinstance(error, _UNSENT),
         is_retryable=untrusted is None and not isinstance(error, httpx.UnsupportedProtocol),
         is_untrusted=untrusted is not None,
@@ -210,14 +218,42 @@ def failure_of(request: Request, base_url: str, error: Exception) -> TransportEr
 
 
 def _certificate_problem(error: BaseException) -> str | None:
-    cause: BaseException | None = error
-    for _ in range(_CAUSES_MAX):
-        if cause is None:
-            return None
-        if isinstance(cause, ssl.SSLCertVerificationError):
-            return cause.verify_message
-        cause = cause.__cause__ or cause.__context__
+    found = (one for one in _causes(error) if isinstance(one, ssl.SSLCertVerificationError))
+    return next((one.verify_message for one in found), None)
+
+
+def _connection_problem(error: BaseException) -> str | None:
+    """Return why there is no connection; None if the operating system doesn't say."""
+    for cause in _causes(error):
+        match cause:
+            case socket.gaierror(errno=socket.EAI_AGAIN):
+                return "the service can't be reached: DNS doesn't answer"
+            case socket.gaierror():
+                return "the service can't be reached: DNS doesn't know its name"
+            case ConnectionRefusedError():
+                return "the service can't be reached: nothing listens on this port (connection refused)"
+            case ssl.SSLError():
+                return f"the TLS handshake failed ({cause.reason}); check that this port speaks TLS"
+            case OSError(errno=errno.ENETUNREACH | errno.EHOSTUNREACH):
+                return "the service can't be reached: there is no route to it"
+            case _:
+                continue
     return None
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """Yield an error and what led to it; of a group, which several addresses of a name lead to, each member."""
+    left = [error]
+    for _ in range(_CAUSES_MAX):
+        if not left:
+            return
+        one = left.pop(0)
+        yield one
+        if isinstance(one, BaseExceptionGroup):
+            left.extend(one.exceptions)
+        cause = one.__cause__ or one.__context__
+        if cause is not None:
+            left.append(cause)
 
 
 def _tls(ca_pem: bytes | None) -> ssl.SSLContext:

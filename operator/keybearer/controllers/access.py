@@ -16,7 +16,6 @@ from keybearer.client import NotFound
 from keybearer.controllers.cleanup_tokens import CleanupToken
 from keybearer.controllers.fingerprint import Fingerprinter
 from keybearer.controllers.identity import (
-    IDENTITY_KEYS,
     ServiceIdentity,
     ServicePolicy,
     parse_identity_secret,
@@ -90,6 +89,7 @@ class ServiceAccess:
         self._sessions: dict[str, ServiceSession] = {}
         self._used_at: dict[str, float] = {}
         self._labels: dict[str, tuple[float, Mapping[str, str]]] = {}
+        self._asked: set[WorkKey] = set()
 
     async def session(
         self, follower: WorkKey, identity_name: str | None, query: SourceQuery
@@ -107,8 +107,14 @@ class ServiceAccess:
         """
         if identity_name is None:
             shared = await self._shared_for(follower.namespace, query)
-            return self._session_of(shared, shared.session_id(self._fingerprinter))
+            return self._lent(follower, self._session_of(shared, shared.session_id(self._fingerprinter)))
         return await self.named_session(follower, identity_name)
+
+    def ask_again(self, follower: WorkKey) -> None:
+        """Have the follower's next session try credentials that were refused a moment ago: a person asks."""
+        if len(self._asked) >= _JUDGED_MAX:
+            self._asked.clear()  # of objects that need no session
+        self._asked.add(follower)
 
     async def named_session(
         self, follower: WorkKey, identity_name: str, *, cleans_up: bool = False
@@ -135,11 +141,17 @@ class ServiceAccess:
             raise _missing(key)
         judged = self._judge(key, data)
         try:
-            return self._session_of(judged.identity, judged.session_id)
+            return self._lent(follower, self._session_of(judged.identity, judged.session_id))
         except StalledError as error:
             raise StalledError(
-                error.reason, f"identity Secret {key} can't be used: {error.message}"
+                error.reason, f"identity Secret {key} can't be used: {error.message}", remedy=error.remedy
             ) from error
+
+    def _lent(self, follower: WorkKey, session: ServiceSession) -> ServiceSession:
+        if follower in self._asked:
+            self._asked.discard(follower)
+            session.forget_refusal()
+        return session
 
     async def renew_token(self, key: ObjectKey) -> None:
         """Have a good token of an identity Secret, unless it has gone since it was last used.
@@ -156,7 +168,7 @@ class ServiceAccess:
             if body is None:
                 raise _missing(key)
             data = mapping_of(body.get("data"))
-            judged = self._judge(key, trim_secret({one: data[one] for one in IDENTITY_KEYS & data.keys()}))
+            judged = self._judge(key, trim_secret(data))
         if judged.data is not None:
             await self._session_of(judged.identity, judged.session_id).hold_token()
 

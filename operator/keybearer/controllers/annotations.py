@@ -12,6 +12,7 @@ __all__ = [
     "REQUEST",
     "REQUESTED_AT",
     "SYNC",
+    "asking",
     "how_to_ask",
 ]
 
@@ -23,6 +24,14 @@ IMPORT_BEHAVIOR = "keybearer.dev/import-behavior"
 
 SYNC, IMPORT, RELEASE_GUARD, APPROVE_PLAN = "sync", "import", "release-guard", "approve-plan"
 RENEW, REMOVE_FOREIGN = "renew", "remove-foreign"
+
+
+def asking(request: str, kind: str, namespace: str, name: str) -> str:
+    """Return the command that asks it of an object."""
+    return (
+        f"kubectl -n {namespace} annotate --overwrite {kind.lower()} {name} "
+        f'{REQUEST}={request} {REQUESTED_AT}="$(date +%s)"'
+    )
 
 
 def how_to_ask(request: str) -> str:

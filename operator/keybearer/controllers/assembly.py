@@ -204,7 +204,7 @@ def assemble(given: Circumstances) -> Assembly:
     recreation = Recreation(gateway)
     budgets = EffectBudgets(clock, telemetry.effect_delayed)
     writer = TargetWriter(gateway, observed, given.fingerprinter, recreation, budgets)
-    restarter = WorkloadRestarter(gateway, telemetry, budgets)
+    restarter = WorkloadRestarter(gateway, telemetry, budgets, clock)
     refresher = MountRefresher(clock, gateway, objects, budgets, telemetry)
     writer.on_changed = refresher.changed
     cluster = ClusterIdentity(gateway, settings.cluster_id)
@@ -302,6 +302,7 @@ def assemble(given: Circumstances) -> Assembly:
     intake.on_seen = signers.profile_seen
     # Whoever was reconciled before its connection was known here has waited for it.
     intake.on_new = followers.changed
+    intake.on_request = access.ask_again
     return Assembly(
         queue=queue,
         gate=gate,

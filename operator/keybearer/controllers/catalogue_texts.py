@@ -31,9 +31,7 @@ def told(text: Callable[[Catalogue], str], **bounds: Any) -> Any:  # noqa: ANN40
 def told_destinations(catalogue: Catalogue) -> str:
     """Return what `destination` says."""
     names = ", ".join(sorted(kind.name for kind in catalogue.kinds))
-    return (
-        f"Another store to which the service pushes the folder: {names}, or what a package ships ({_OPTION})."
-    )
+    return f"Another store to which the service pushes the folder: {names}, or one that a package adds ({_OPTION})."
 
 
 def told_configs(catalogue: Catalogue) -> str:
@@ -45,9 +43,9 @@ def told_configs(catalogue: Catalogue) -> str:
         if form.selector is None:
             return with_
         name, word = form.selector
-        return f"{name} {word} with {with_}" if with_ else f"{name} {word}"
+        return f"{name}={word}: {with_}" if with_ else f"{name}={word}"
 
-    return "Where in that store. " + _sentences(
+    return "The place in that store. " + _sentences(
         (kind.name, ", or ".join(told_of(form) for form in config_forms(kind)))
         for kind in sorted(catalogue.kinds, key=lambda one: one.name)
     )
@@ -56,7 +54,7 @@ def told_configs(catalogue: Catalogue) -> str:
 def told_apps(catalogue: Catalogue) -> str:
     """Return what `app` says."""
     names = ", ".join(sorted(app.name for app in catalogue.apps))
-    return f"The app: {names}, or what a package ships ({_OPTION}); it can't be changed later."
+    return f"The app: {names}, or one that a package adds ({_OPTION}); it can't be changed later."
 
 
 def told_methods(catalogue: Catalogue) -> str:

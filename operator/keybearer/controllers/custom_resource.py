@@ -34,16 +34,19 @@ __all__ = [
     "MESSAGE_MAX",
     "NEVER_OBSERVED",
     "REASON_COLUMN",
+    "STEP_MAX",
     "STORED",
     "Condition",
     "ConditionStatus",
     "CustomResource",
+    "Diagnosis",
     "PrinterColumn",
     "ResourceModel",
     "Rule",
     "RuledModel",
     "SpecModel",
     "StatusModel",
+    "Turn",
     "describe_invalid",
     "ready_column",
     "rule",
@@ -53,6 +56,8 @@ NEVER_OBSERVED = -1
 """`observedGeneration` of an object that no operator has looked at: without it, kstatus takes such a one for done."""
 MESSAGE_MAX = 4096
 """Longest message of a condition that we write into a status."""
+STEP_MAX = 1024
+"""Longest text of a diagnosis."""
 
 _READY_PATH = '.status.conditions[?(@.type=="Ready")].{}'
 _MARK = "cel_rule"
@@ -177,8 +182,44 @@ class Condition(ResourceModel):
     message: Annotated[
         str,
         BeforeValidator(clip(MESSAGE_MAX)),
-        Field(max_length=MESSAGE_MAX, description="Why, and what to do, for people. Never holds a value."),
+        Field(
+            max_length=MESSAGE_MAX, description="The cause and the remedy, for people. Never holds a value."
+        ),
     ] = ""
+
+
+class Turn(StrEnum):
+    """Whose turn it is."""
+
+    USER = "User"
+    """Whoever applies the object, or the Secrets beside it."""
+    SERVICE_ADMINISTRATOR = "ServiceAdministrator"
+    """Whoever gives rights in the service, or runs it."""
+    CLUSTER_ADMINISTRATOR = "ClusterAdministrator"
+    """Whoever configures the operator."""
+    NOBODY = "Nobody"
+    """The operator tries again."""
+
+
+class Diagnosis(ResourceModel):
+    """What is to be done about an object that is not Ready; the message of Ready says what is wrong."""
+
+    turn: Annotated[Turn, Field(strict=False, description="Whose turn it is.")]
+    step: Annotated[
+        str,
+        BeforeValidator(clip(STEP_MAX)),
+        Field(max_length=STEP_MAX, description="The next step."),
+    ]
+    command: Annotated[
+        str | None,
+        BeforeValidator(clip(STEP_MAX)),
+        Field(max_length=STEP_MAX, description="The command for it; fill in the words in capitals."),
+    ] = None
+    about: Annotated[
+        str | None,
+        BeforeValidator(clip(STEP_MAX)),
+        Field(max_length=STEP_MAX, description="The field, or the object and its key, that must be changed."),
+    ] = None
 
 
 class StatusModel(ResourceModel):
@@ -192,6 +233,10 @@ class StatusModel(ResourceModel):
         ),
     ] = None
     conditions: tuple[Condition, ...] = ()
+    diagnosis: Annotated[
+        Diagnosis | None,
+        Field(description="The next step while Ready is not True: who must act, and the command."),
+    ] = None
     last_handled_requested_at: Annotated[
         str | None,
         Field(max_length=256, description="The annotation keybearer.dev/requestedAt that was answered last."),
@@ -212,8 +257,10 @@ class SpecModel(RuledModel):
     deletion_deadline: Annotated[
         Duration,
         Field(
-            description="How long the deletion of this object waits until what it wrote and asked for is taken back; "
-            "then it goes, and an Event names what was left."
+            description=(
+                "How long the deletion of this object waits for the clean-up. After that the "
+                "object is deleted, and an Event names everything that was left."
+            )
         ),
     ] = timedelta(minutes=10)
 
@@ -234,9 +281,7 @@ def ready_column(description: str) -> PrinterColumn:
     return PrinterColumn("Ready", _READY_PATH.format("status"), description=description)
 
 
-REASON_COLUMN = PrinterColumn(
-    "Reason", _READY_PATH.format("reason"), description="Why, in a word.", priority=1
-)
+REASON_COLUMN = PrinterColumn("Reason", _READY_PATH.format("reason"), description="Why, in a word.")
 AGE_COLUMN = PrinterColumn("Age", ".metadata.creationTimestamp", type="date")
 
 
@@ -298,6 +343,8 @@ def _path(root: str, location: tuple[int | str, ...]) -> str:
 def _sentence(kind: str, message: str) -> str:
     if kind == "missing":
         return "is required"
+    if kind == "extra_forbidden":
+        return "is not a field that exists"
     if kind == "value_error":
         return message.removeprefix("Value error, ")
     for given, ours in (

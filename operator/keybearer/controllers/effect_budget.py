@@ -73,7 +73,7 @@ class Limit:
 
 
 class Spent(ResourceModel):
-    """Some of an effect, close to each other in time."""
+    """Several effects of one kind, close to each other in time."""
 
     since: Annotated[Instant, Field(description="When the first of them was caused.")]
     last: Annotated[Instant, Field(description="When the last of them was caused.")]

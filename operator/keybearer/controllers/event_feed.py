@@ -34,11 +34,13 @@ class FeedRefusal:
         kind: what it means.
         why: for the log, without values.
         after: the wait the service asked for.
+        passing: it may come right by itself; otherwise what the feed told of may be lost to the identity as well.
     """
 
     kind: RefusalKind
     why: str
     after: timedelta | None = None
+    passing: bool = True
 
 
 class EventFeed(Protocol):

@@ -4,6 +4,8 @@ An event carries no order and no value: it says that a folder's list changed, an
 are due. For each identity and project one stream of the whole project is tried; where the identity may not, streams
 of the places that it reads; where neither is to be had, polling is left. Polling goes on in any case, so that a lost
 event costs one interval. After each (re)connection all sources of the stream are due once, for nothing is replayed.
+So they are when a stream that was open is refused: who lost the right to listen may have lost the right to read, and
+nobody else would notice before the next poll.
 """
 
 from __future__ import annotations
@@ -61,6 +63,10 @@ class _Stream:
     places: frozenset[EventPlace]
     told: bool | None = None
     """Whether its sources are shown as instant; None as long as that isn't known."""
+    refused: RefusalKind | None = None
+    """Why the last attempt failed; None before it, and while the stream is open."""
+    was_open: bool = False
+    """Whether it was open since a refusal made its sources due."""
     failures: int = 0
     task: asyncio.Task[None] | None = None
     grace: asyncio.TimerHandle | None = None
@@ -79,6 +85,8 @@ class _Follower:
     """Each with whether it could be read last: others could get a stream refused that serves good ones as well."""
     streams: list[_Stream] = field(default_factory=list)
     by_place: bool = False
+    is_lost: bool = False
+    """Whether the whole project was listened to until that was denied."""
     decided: asyncio.Event = field(default_factory=asyncio.Event)
     repack: asyncio.TimerHandle | None = None
 
@@ -151,8 +159,12 @@ class InstantUpdates:
         """Learn whether the source could be read."""
         follower = self._followers.get(_topic_of(key))
         # What nobody follows any more has no place in the sources.
-        if follower is not None and follower.sources.get(key, readable) is not readable:
-            follower.sources[key] = readable
+        if follower is None or follower.sources.get(key, readable) is readable:
+            return
+        follower.sources[key] = readable
+        if readable and follower.is_lost:
+            self._listen_to_all_again(follower)
+        else:
             self._plan_repack(follower)
 
     async def settle(self, key: SourceKey) -> None:
@@ -174,9 +186,21 @@ class InstantUpdates:
         told = {stream.told for stream in follower.streams if stream.hears(key.query)}
         if True in told:
             return True
+        if follower.is_lost:
+            return False
         # Single places are listened to only once they were read.
         is_open = follower.by_place and (follower.repack is not None or not follower.sources.get(key))
         return None if None in told or is_open else False
+
+    def why_polling(self, key: SourceKey) -> RefusalKind | None:
+        """Return why changes of the source don't arrive by events; None where they do, or that isn't known."""
+        follower = self._followers.get(_topic_of(key))
+        if follower is None or self.is_instant(key) is not False:
+            return None
+        refused = [stream.refused for stream in follower.streams if stream.hears(key.query)]
+        if refused:
+            return next((one for one in refused if one is not None), RefusalKind.FAILED)
+        return RefusalKind.CROWDED if follower.sources.get(key) else RefusalKind.DENIED
 
     def _start(self, follower: _Follower, stream: _Stream) -> None:
         if self._group is None:
@@ -195,6 +219,7 @@ class InstantUpdates:
             opened = await self._try(follower, stream)
             follower.decided.set()
             if isinstance(opened, FeedRefusal):
+                self._note_loss(follower, stream, opened)
                 if opened.kind is RefusalKind.DENIED and not stream.places:
                     self._listen_by_place(follower, stream)
                     return
@@ -202,6 +227,15 @@ class InstantUpdates:
             else:
                 wait = await self._listen(follower, stream, opened)
             await asyncio.sleep(wait.total_seconds())
+
+    def _note_loss(self, follower: _Follower, stream: _Stream, refusal: FeedRefusal) -> None:
+        """Have the sources read that the stream told of, if what refuses it now may concern them as well."""
+        if not stream.was_open or refusal.passing:
+            return
+        stream.was_open = False
+        if refusal.kind is RefusalKind.DENIED and not stream.places:
+            follower.is_lost = True
+        self.on_touch(follower.heard_by(stream), self._clock.monotonic())
 
     async def _try(self, follower: _Follower, stream: _Stream) -> EventFeed | FeedRefusal:
         topic = follower.topic
@@ -244,6 +278,7 @@ class InstantUpdates:
 
     async def _hear(self, follower: _Follower, stream: _Stream, feed: EventFeed) -> None:
         try:
+            stream.was_open = True
             self._tell(follower, stream, told=True)
             self.on_touch(follower.heard_by(stream), self._clock.monotonic())
             while True:
@@ -270,7 +305,7 @@ class InstantUpdates:
         if refusal.kind is RefusalKind.FAILED:
             self._plan_untelling(follower, stream)
         else:
-            self._tell(follower, stream, told=False)
+            self._tell(follower, stream, told=False, refused=refusal.kind)
         log = _log.info if stream.failures == 1 else _log.debug
         log(
             "event_stream_refused",
@@ -285,6 +320,15 @@ class InstantUpdates:
         follower.streams.remove(whole)
         follower.by_place = True
         self._repack(follower)
+
+    def _listen_to_all_again(self, follower: _Follower) -> None:
+        """Go back to one stream of the whole project: a right came back, perhaps all of it."""
+        follower.by_place = follower.is_lost = False
+        _stop_timers(follower)
+        for stream in follower.streams:
+            _cancel(stream)
+        follower.streams = []
+        self._start(follower, _Stream(frozenset()))
 
     def _plan_repack(self, follower: _Follower) -> None:
         if follower.by_place and follower.repack is None and self._group is not None:
@@ -313,19 +357,21 @@ class InstantUpdates:
                 self._start(follower, stream)
                 self._plan_untelling(follower, stream)
 
-    def _tell(self, follower: _Follower, stream: _Stream, *, told: bool) -> None:
+    def _tell(
+        self, follower: _Follower, stream: _Stream, *, told: bool, refused: RefusalKind | None = None
+    ) -> None:
         if stream.grace is not None:
             stream.grace.cancel()
             stream.grace = None
-        if stream.told is not told:
-            stream.told = told
+        if (stream.told, stream.refused) != (told, refused):
+            stream.told, stream.refused = told, refused
             self.on_told(follower.heard_by(stream))
 
     def _plan_untelling(self, follower: _Follower, stream: _Stream) -> None:
         if stream.told is not False and stream.grace is None:
 
             def untell() -> None:
-                self._tell(follower, stream, told=False)
+                self._tell(follower, stream, told=False, refused=RefusalKind.FAILED)
 
             stream.grace = asyncio.get_running_loop().call_later(_GRACE_SECONDS, untell)
 

@@ -12,7 +12,6 @@ from pydantic import JsonValue
 
 from keybearer.base.clock import Clock
 from keybearer.controllers.fingerprint import Fingerprinter
-from keybearer.controllers.json_reading import mapping_of, text_of
 from keybearer.controllers.objects import KindReading, ObjectStore, ObservedObject, TargetKey
 from keybearer.controllers.observed_targets import ObservedStore, ObservedTarget
 from keybearer.controllers.queue import WorkQueue
@@ -58,6 +57,8 @@ class EventIntake:
         """Told of each custom resource that was created or changed, be it in its status or metadata only."""
         self.on_new: Callable[[WorkKey], None] = lambda _: None
         """Told of each custom resource that this process didn't know yet; those of a listing come in any order."""
+        self.on_request: Callable[[WorkKey], None] = lambda _: None
+        """Told of each custom resource of which a person asks something by annotation."""
 
     def custom_resource(self, kind: str, event_type: str | None, body: Mapping[str, JsonValue]) -> None:
         """Take in an event of one of our kinds; `event_type` is None for what a listing found."""
@@ -92,10 +93,15 @@ class EventIntake:
         if before is None:
             self.on_new(seen.key)
         else:
-            for target in before.targets:
-                if target not in seen.targets:
-                    self._leave(target)
+            self._note_change(before, seen)
         self._queue.add(seen.key, _lane(seen, event_type))
+
+    def _note_change(self, before: ObservedObject, seen: ObservedObject) -> None:
+        if seen.requested_at != before.requested_at:
+            self.on_request(seen.key)
+        for target in before.targets:
+            if target not in seen.targets:
+                self._leave(target)
 
     def forget_targets(self) -> None:
         """Believe nothing that was seen of targets: whoever writes one looks at it anew."""
@@ -138,8 +144,7 @@ class EventIntake:
     def _is_backup(self, kind: str, body: Mapping[str, JsonValue]) -> bool:
         if not (is_backup(body) or is_trial(body)):
             return False
-        meta = mapping_of(body.get("metadata"))
-        self.on_backup(kind, ObjectKey(text_of(meta.get("namespace")), text_of(meta.get("name"))))
+        self.on_backup(kind, ObjectKey.of(body))
         return True
 
     def _note(self, seen: ObservedTarget, body: Mapping[str, JsonValue]) -> None:

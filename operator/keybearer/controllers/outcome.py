@@ -10,6 +10,7 @@ from datetime import timedelta
 
 from keybearer.base.errors import KeybearerError
 from keybearer.controllers.conditions import Tone
+from keybearer.controllers.remedy import Remedy
 
 __all__ = ["ObjectGoneError", "Outcome", "ReconcileError", "StalledError", "WaitingError"]
 
@@ -23,12 +24,14 @@ class Outcome:
         reason: of the condition that tells it.
         message: of that condition, for people.
         handled: the request that was answered.
+        remedy: what is to be done; None for what the kind says of the reason.
     """
 
     tone: Tone
     reason: str
     message: str
     handled: str | None = field(default=None, kw_only=True)
+    remedy: Remedy | None = field(default=None, kw_only=True)
 
 
 class ReconcileError(KeybearerError):
@@ -39,24 +42,32 @@ class ReconcileError(KeybearerError):
         message: what is wrong, where, and what to do; never a value.
         retry: False where something else (a watch, a source's own retry, an edit) will trigger the next run.
         after: when the next run is due, in place of a backoff.
+        remedy: what is to be done; None for what the kind says of the reason.
     """
 
     def __init__(
-        self, reason: str, message: str, *, retry: bool = True, after: timedelta | None = None
+        self,
+        reason: str,
+        message: str,
+        *,
+        retry: bool = True,
+        after: timedelta | None = None,
+        remedy: Remedy | None = None,
     ) -> None:
         super().__init__(message)
         self.reason = reason
         self.message = message
         self.retry = retry and after is None
         self.after = after
+        self.remedy = remedy
 
 
 class WaitingError(ReconcileError):
-    """Something outside the object must come right by itself; tried again."""
+    """Something outside the object must recover; tried again."""
 
 
 class StalledError(ReconcileError):
-    """A person must change something; tried again at leisure, at once when what it depends on changes."""
+    """A person must change something; tried again now and then, and at once when a dependency changes."""
 
 
 class ObjectGoneError(KeybearerError):

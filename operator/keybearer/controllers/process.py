@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from functools import partial
 
 import aiohttp
-import kopf
 from prometheus_client import CollectorRegistry
 
 from keybearer.base.clock import Clock, SystemClock
@@ -27,7 +26,7 @@ from keybearer.controllers.fingerprint_key import load_fingerprinter
 from keybearer.controllers.kinds import RESOURCES
 from keybearer.controllers.probes import ProbeState, serve_probes
 from keybearer.controllers.settings import OperatorSettings
-from keybearer.controllers.shell import kopf_settings, new_registry
+from keybearer.controllers.shell import new_registry, watch
 from keybearer.controllers.telemetry import OperatorMetrics
 from keybearer.kube.connection import Connection
 from keybearer.kube.errors import KubeError, LeaseLostError, NotFoundError
@@ -161,35 +160,33 @@ async def _watch_and_drain(
     session: aiohttp.ClientSession,
 ) -> None:
     """Watch until asked to stop; then let reconciles under way finish before watches and sessions end."""
-    ready, quit_kopf = asyncio.Event(), asyncio.Event()
+    ready, quit_watching = asyncio.Event(), asyncio.Event()
     settings = process.settings
-    # Started last: on its way out kopf waits for, and then cancels, every task that began after it.
+    # Started last: on its way out it cancels every task that began after it.
     watching = asyncio.create_task(
-        kopf.operator(
-            registry=new_registry(parts.intake, session, process.connection.server),
-            settings=kopf_settings(),
-            clusterwide=not settings.namespaces,
-            namespaces=settings.namespaces,
-            ready_flag=ready,
-            stop_flag=quit_kopf,
+        watch(
+            new_registry(parts.intake, session, process.connection.server),
+            settings.namespaces,
+            ready=ready,
+            stop=quit_watching,
+            take_signals=partial(_listen_for_signals, process.stop),
         ),
-        name="kopf",
+        name="the watches",
     )
     process.probes.unready = lambda: "the watches have not begun yet"
     try:
-        await first_of(_ended(watching), leading.ended(), working.ended(), ready.wait())
-        _listen_for_signals(process.stop)  # kopf has taken the signals; a drain must come before its end
-        # Not before: whoever is told that it is ready may end it at once, and kopf would end without a drain.
-        process.probes.unready = lambda: parts.targets.trouble
-        await first_of(_ended(watching), leading.ended(), working.ended(), process.stop.wait())
+        ends = (lambda: _ended(watching), leading.ended, working.ended, process.stop.wait)
+        if await first_of(*(wait() for wait in ends), ready.wait()) == len(ends):
+            process.probes.unready = lambda: parts.targets.trouble
+            await first_of(*(wait() for wait in ends))
         _log.info("draining", running=parts.queue.running)
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(settings.drain_seconds):
                 await parts.queue.drain()
     finally:
-        # Before kopf ends: it would wait five seconds for tasks of ours that began after it.
+        # Before the watches end, which would wait five seconds for tasks of ours that began after them.
         await working.cancel()
-        quit_kopf.set()
+        quit_watching.set()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_CLOSE_SECONDS):
                 await asyncio.gather(watching, return_exceptions=True)

@@ -7,20 +7,24 @@ server holds. The kinds differ in their hooks only.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Generic, TypeVar
 
+import orjson
+
 from keybearer.base.clock import Clock
 from keybearer.base.logs import get_logger
 from keybearer.controllers.conditions import Tone, last_reason
-from keybearer.controllers.custom_resource import SpecModel, StatusModel
+from keybearer.controllers.custom_resource import Diagnosis, SpecModel, StatusModel
 from keybearer.controllers.faults import report_fault
 from keybearer.controllers.finalizer import DEFAULT_DEADLINE, FINALIZER, FinalizerKeeper
+from keybearer.controllers.json_reading import mapping_of
 from keybearer.controllers.objects import ObjectStore, ObservedObject
 from keybearer.controllers.outcome import ObjectGoneError, Outcome, ReconcileError, StalledError
 from keybearer.controllers.reading import latest_status, read_spec, read_spec_in_part, read_status
+from keybearer.controllers.remedy import AS_THE_MESSAGE_SAYS, Remedy, diagnosed
 from keybearer.controllers.requests import PendingRequest, pending_request
 from keybearer.controllers.run_ends import Failure, failure_of
 from keybearer.controllers.status_patch import StatusPatch
@@ -50,6 +54,7 @@ class Kind(Generic[_SpecT, _StatusT, _OutcomeT]):
         status: model of its status.
         outcome: how a run of it ends.
         requests: what a person may ask of it.
+        remedies: what is to be done about each reason, where the place that found the failure doesn't say more.
         as_a_matter_of_course: reasons of ends that are neither good nor worth a warning.
     """
 
@@ -57,6 +62,7 @@ class Kind(Generic[_SpecT, _StatusT, _OutcomeT]):
     status: type[_StatusT]
     outcome: type[_OutcomeT]
     requests: frozenset[str]
+    remedies: Mapping[str, Remedy]
     as_a_matter_of_course: frozenset[str] = frozenset()
 
 
@@ -251,6 +257,9 @@ class KindReconciler(ABC, Generic[_SpecT, _StatusT, _OutcomeT]):
 
     async def _write(self, seen: ObservedObject, previous: _StatusT, outcome: _OutcomeT) -> None:
         status = self._status_after(seen, previous, outcome, self._clock.now())
+        diagnosis = self._diagnosis(seen, outcome)
+        if diagnosis != status.diagnosis:
+            status = status.model_copy(update={"diagnosis": diagnosis})
         is_fine = outcome.tone in (Tone.READY, Tone.PAUSED)
         self._telemetry.outcome(
             seen,
@@ -263,6 +272,13 @@ class KindReconciler(ABC, Generic[_SpecT, _StatusT, _OutcomeT]):
         if self._is_worth_a_write(status, previous):
             await self._patch.apply(seen, status.to_wire())
             self._wrote(seen.key)
+
+    def _diagnosis(self, seen: ObservedObject, outcome: _OutcomeT) -> Diagnosis | None:
+        if outcome.tone is Tone.READY:
+            return None
+        known = self._kind.remedies.get(outcome.reason, AS_THE_MESSAGE_SAYS)
+        spec = mapping_of(orjson.loads(seen.spec_json))
+        return diagnosed(outcome.remedy or known, seen.key.kind, seen.key.namespace, seen.key.name, spec)
 
     # The end of the object
 
@@ -312,7 +328,7 @@ class KindReconciler(ABC, Generic[_SpecT, _StatusT, _OutcomeT]):
             return Unfinished(self._told(self._fault(error, seen, previous, reconcile_id)))
 
     def _told(self, failure: Failure) -> _OutcomeT:
-        return self._kind.outcome(failure.tone, failure.reason, failure.message)
+        return self._kind.outcome(failure.tone, failure.reason, failure.message, remedy=failure.remedy)
 
     @staticmethod
     def _fault(error: Exception, seen: ObservedObject, previous: StatusModel, reconcile_id: str) -> Failure:

@@ -173,7 +173,7 @@ class References:
     """What custom resources refer to, by kind."""
 
     def __init__(self, gateway: Gateway, trigger: Trigger, make_watch: WatchFactory) -> None:
-        self._secrets = FollowedObjects(gateway, SECRETS, trigger, make_watch, _bounded)
+        self._secrets = FollowedObjects(gateway, SECRETS, trigger, make_watch, trim_secret)
         self._config_maps = FollowedObjects(gateway, CONFIG_MAPS, trigger, make_watch, _only)
 
     async def run(self) -> None:
@@ -212,10 +212,6 @@ class References:
         """Return the data, or at least this part of it, of a ConfigMap that it follows, or None."""
         parts = None if part is None else frozenset({part})
         return await self._config_maps.get(follower, ObjectKey(follower.namespace, name), parts)
-
-
-def _bounded(data: _Data, parts: frozenset[str] | None) -> _Data:
-    return trim_secret(_only(data, parts))
 
 
 def _only(data: _Data, parts: frozenset[str] | None) -> _Data:

@@ -5,12 +5,20 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from keybearer.controllers.annotations import APPROVE_PLAN, IMPORT, RELEASE_GUARD, REMOVE_FOREIGN, RENEW, SYNC
+from keybearer.controllers.annotations import (
+    APPROVE_PLAN,
+    IMPORT,
+    IMPORT_BEHAVIOR,
+    RELEASE_GUARD,
+    REMOVE_FOREIGN,
+    RENEW,
+    SYNC,
+)
 from keybearer.controllers.objects import ObservedObject
 
 __all__ = ["PendingRequest", "pending_request"]
 
-_BEHAVIORS = (None, "prioritize-source", "prioritize-destination")
+_BEHAVIORS = ("prioritize-source", "prioritize-destination")
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,8 +28,7 @@ class PendingRequest:
     Attributes:
         requested_at: the annotation's value, echoed when it is answered; any text that differs from the last.
         import_behavior: of an import, whose value stays where both sides have a key.
-        kind: what is asked; `sync` where the other annotation is missing. What is not known is handled as `sync`, and
-            so is an import that is to behave in a way that there isn't: it would write over what should have stayed.
+        kind: what is asked; `sync` where the other annotation is missing. What is not known is handled as `sync`.
     """
 
     requested_at: str
@@ -29,13 +36,27 @@ class PendingRequest:
     import_behavior: str | None = None
 
     def is_known(self, requests: Collection[str]) -> bool:
-        """Tell whether it is one of these, and says so as it has to."""
-        return self.kind in requests and (self.kind != IMPORT or self.imports)
+        """Tell whether it is one of these."""
+        return self.kind in requests
 
     @property
     def imports(self) -> bool:
         """Tell whether what the destination holds is to be brought into the folder."""
-        return self.kind == IMPORT and self.import_behavior in _BEHAVIORS
+        return self.kind == IMPORT
+
+    @property
+    def wrong_behavior(self) -> str | None:
+        """Say that an import is to behave in a way that there isn't, and name the ways; None where it isn't so.
+
+        Such a request is not answered: an import of another kind, or the push of a sync, could write over what was to
+        stay.
+        """
+        if not self.imports or self.import_behavior in (None, *_BEHAVIORS):
+            return None
+        return (
+            f"{IMPORT_BEHAVIOR} {(self.import_behavior or '')[:64]!r} is neither {' nor '.join(_BEHAVIORS)}; nothing "
+            "is imported, and the operator pushes nothing, until you correct it or ask for something else"
+        )
 
     @property
     def releases_guard(self) -> bool:

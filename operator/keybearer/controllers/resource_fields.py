@@ -21,6 +21,7 @@ __all__ = [
     "ObjectName",
     "RefreshInterval",
     "clip",
+    "reads_as_duration",
     "told_instant",
     "write_duration",
 ]
@@ -33,6 +34,8 @@ DATA_KEY_PATTERN = r"^[-._a-zA-Z0-9]+$"
 
 DURATION_MAX = timedelta(days=365)
 _DURATION_LENGTH_MAX = 8
+_WRITTEN_MAX = 32
+"""So long a text is judged by the rule, which says what to write; a longer one is refused for its length alone."""
 _INTERVAL_MIN = timedelta(seconds=10)
 
 _DURATION_MESSAGE = "must be 0, or digits and one unit (s, m or h) as in 30s, 5m or 12h, at most 8760h"
@@ -71,7 +74,13 @@ def write_duration(duration: timedelta) -> str:
 # `type(self) == int` first: a bare 0 has no text to match. The API server evaluates a rule even where another
 # one failed, so each lets pass what another reports. Hours are held to four digits before `duration` sees
 # them: it overflows at 2,562,048 of them, with a message that helps nobody.
-_READS_AS_DURATION = "string(self).matches('^(0|[0-9]+[sm]|0*[0-9]{1,4}h)$')"
+# Eight characters are the most that a duration has.
+def reads_as_duration(field: str) -> str:
+    """Return the CEL expression that tells whether a field is written as a duration."""
+    return f"string({field}).matches('^(0|[0-9]{{1,7}}[sm]|0{{0,3}}[0-9]{{1,4}}h)$')"
+
+
+_READS_AS_DURATION = reads_as_duration("self")
 _IS_DURATION = (
     f"type(self) == int ? self == 0 : {_READS_AS_DURATION} && duration(string(self)) <= duration('8760h')"
 )
@@ -86,10 +95,17 @@ def _duration_schema(*rules: tuple[str, str]) -> WithJsonSchema:
         {
             "x-kubernetes-int-or-string": True,
             "pattern": DURATION_PATTERN,
-            "maxLength": _DURATION_LENGTH_MAX,
+            "maxLength": _WRITTEN_MAX,
             "x-kubernetes-validations": [{"rule": rule, "message": message} for rule, message in rules],
         }
     )
+
+
+def _in_utc(instant: datetime) -> datetime:
+    try:
+        return instant.astimezone(UTC)
+    except OverflowError:
+        raise ValueError("the instant lies outside the years 1 to 9999 of UTC") from None
 
 
 _DurationValue = Annotated[
@@ -115,7 +131,7 @@ ObjectName = Annotated[str, Field(min_length=1, max_length=253, pattern=DNS_SUBD
 Instant = Annotated[
     datetime,
     Field(strict=False),
-    AfterValidator(lambda instant: instant.astimezone(UTC)),
+    AfterValidator(_in_utc),
     PlainSerializer(format_instant, return_type=str),
     WithJsonSchema({"type": "string", "format": "date-time"}),
 ]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from keybearer.controllers.conditions import Tone
 from keybearer.controllers.outcome import ReconcileError, StalledError
+from keybearer.controllers.remedy import Remedy
 from keybearer.controllers.workers import RunResult
 from keybearer.kube.errors import ForbiddenError, KubeError
 
@@ -23,19 +24,21 @@ class Failure:
         reason: one word, for programs.
         message: for people.
         result: when the queue is to run it again.
+        remedy: what is to be done; None for what the kind says of the reason.
     """
 
     tone: Tone
     reason: str
     message: str
     result: RunResult = _AGAIN
+    remedy: Remedy | None = None
 
 
 def failure_of(error: ReconcileError | KubeError) -> Failure:
     """Return the end of a run that broke off with this error."""
     if isinstance(error, ReconcileError):
         tone = Tone.STALLED if isinstance(error, StalledError) else Tone.WAITING
-        return Failure(tone, error.reason, error.message, RunResult(error.retry, error.after))
+        return Failure(tone, error.reason, error.message, RunResult(error.retry, error.after), error.remedy)
     if isinstance(error, ForbiddenError) and error.namespace_terminating:
         return Failure(Tone.WAITING, "NamespaceTerminating", "the namespace is being deleted")
     return Failure(Tone.WAITING, "ClusterUnavailable", f"{error}; it is tried again")

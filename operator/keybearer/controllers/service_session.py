@@ -38,9 +38,16 @@ from keybearer.client.session import HeldToken
 from keybearer.controllers.event_feed import FeedRefusal, RefusalKind
 from keybearer.controllers.listing import SourceSecret
 from keybearer.controllers.outcome import ReconcileError, StalledError, WaitingError
+from keybearer.controllers.refused_logins import LoginTerms, RefusedLogins
+from keybearer.controllers.remedy import Remedy
 from keybearer.controllers.resilience import CircuitBreaker, TokenBucket
 from keybearer.controllers.resource_fields import told_instant
-from keybearer.controllers.service_failures import describe_failure, describe_refusal
+from keybearer.controllers.service_failures import (
+    describe_failure,
+    describe_refusal,
+    is_at_login,
+    is_of_login,
+)
 from keybearer.controllers.sources.query import SourceQuery
 from keybearer.controllers.sources.session import Listing, NotChanged, SourceFailure
 
@@ -66,18 +73,30 @@ _BREAKER_THRESHOLD = 5
 _BREAKER = Backoff(floor=timedelta(seconds=5), ceiling=timedelta(seconds=30))
 _HELD_TTL_MIN = 120.0
 """Seconds: tokens that last less would be renewed all the time for the rare case that one is needed."""
-_REFUSED = timedelta(seconds=60)
-"""How long refused credentials are not shown again: by default three failures, each within 30 s of the one before,
-lock the identity out (wire.md section 1.2), so that the right ones would be refused as well. Corrected ones are
-another session, and used at once."""
 
 
 class ServiceSession:
     """The service as one identity sees it."""
 
     def __init__(
-        self, session_id: str, url: str, client: AsyncKeybearer, clock: Clock, rng: random.Random
+        self,
+        session_id: str,
+        url: str,
+        client: AsyncKeybearer,
+        clock: Clock,
+        rng: random.Random,
+        login: LoginTerms | None = None,
     ) -> None:
+        """Nothing is sent yet.
+
+        Args:
+            session_id: a name for it, safe to show.
+            url: of the service.
+            client: logs in as the identity.
+            clock: of the process.
+            rng: of the process.
+            login: what is known of its logins.
+        """
         self._id = session_id
         self._url = url
         self._client = client
@@ -86,9 +105,8 @@ class ServiceSession:
         self._many_turns = asyncio.Semaphore(_MANY_AT_ONCE)
         self._breaker = CircuitBreaker(clock, _BREAKER, threshold=_BREAKER_THRESHOLD, rng=rng)
         self._clock = clock
+        self._logins = RefusedLogins(login or LoginTerms(), clock, rng)
         self._outage: SourceFailure | None = None
-        self._refused: SourceFailure | None = None
-        self._refused_until = 0.0
         self._project_ids: dict[str, str] = {}
 
     @property
@@ -157,7 +175,9 @@ class ServiceSession:
         """Return a feed of events of the query's project, or why there is none."""
         held_back = await self._admit()
         if held_back is not None:
-            return FeedRefusal(RefusalKind.FAILED, held_back.message, held_back.after)
+            return FeedRefusal(
+                RefusalKind.FAILED, held_back.message, held_back.after, passing=held_back.passing
+            )
         try:
             feed = await self._client.events.subscribe(
                 project_id=await self._project_id(query), places=places
@@ -166,8 +186,8 @@ class ServiceSession:
             # Not counted by the breaker: what stands before a service may hold back streams alone.
             return FeedRefusal(RefusalKind.FAILED, str(error))
         except (ClientError, ReconcileError) as error:
-            after = self._failure(query, error).after
-            return FeedRefusal(_kind_of_refusal(error), str(error), after)
+            failure = self._failure(query, error)
+            return FeedRefusal(_kind_of_refusal(error), str(error), failure.after, passing=failure.passing)
         self._breaker.succeeded()
         return feed
 
@@ -192,10 +212,10 @@ class ServiceSession:
         try:
             async with self._many_turns if many else nullcontext():
                 outcome = await act(self._client)
-        except NotFound:
-            self._breaker.succeeded()
-            raise
         except (ClientError, ReconcileError) as error:
+            if isinstance(error, NotFound) and not is_of_login(error):
+                self._breaker.succeeded()
+                raise
             raise _as_error(self._noted(error, describe_refusal(self._url, what, error))) from None
         self._breaker.succeeded()
         return outcome
@@ -231,6 +251,11 @@ class ServiceSession:
             raise StalledError(
                 missing,
                 f"project {slug} doesn't exist, or the identity can't see it: {error.message}; correct projectSlug",
+                remedy=Remedy(
+                    "Correct projectSlug, or give the identity a role in the project.",
+                    "keybearer projects list",
+                    about="spec.source.projectSlug" if missing == "SourceNotFound" else "spec.projectSlug",
+                ),
             ) from None
         self._project_ids[slug] = project.id
         return project.id
@@ -251,6 +276,10 @@ class ServiceSession:
         if token is None or (token.ttl >= _HELD_TTL_MIN and token.is_due(self._clock.boottime())):
             await self.perform(lambda client: client.run(hold_token(client.session)), "log in")
 
+    def forget_refusal(self) -> None:
+        """Have the next call log in, though the credentials were refused a moment ago, unless that locks out."""
+        self._logins.forget()
+
     async def close(self, *, spare_token: bool = False) -> None:
         """End the session; a token that was logged in for is revoked, unless it is to be spared."""
         if spare_token and self.token is not None:
@@ -262,10 +291,7 @@ class ServiceSession:
             # In the words of the last failure: another text each time would be a status write each time.
             return replace(self._outage, after=self._breaker.wait())
         await (bucket or self._bucket).take()
-        left = self._refused_until - self._clock.monotonic()
-        if self._refused is not None and left > 0:
-            return replace(self._refused, after=timedelta(seconds=left))
-        return None
+        return self._logins.held_back()
 
     async def _project_id(self, query: SourceQuery) -> str:
         if not query.by_slug:
@@ -314,13 +340,14 @@ class ServiceSession:
             self._outage = failure
         elif isinstance(error, ClientError):  # anything else arose before the service was asked
             self._breaker.succeeded()
-        if isinstance(error, Unauthenticated):
-            self._refused = failure = replace(failure, after=_REFUSED)
-            self._refused_until = self._clock.monotonic() + _REFUSED.total_seconds()
-        return failure
+        if isinstance(error, ClientError) and is_of_login(error):
+            return self._logins.refused(failure, is_unattached=isinstance(error, NotFound))
+        return replace(failure, remedy=self._logins.named(failure.remedy))
 
 
 def _kind_of_refusal(error: ClientError | ReconcileError) -> RefusalKind:
+    if isinstance(error, ClientError) and is_at_login(error):
+        return RefusalKind.FAILED  # it says nothing of events
     match error:
         case PermissionDenied():
             return RefusalKind.DENIED
@@ -334,7 +361,7 @@ def _kind_of_refusal(error: ClientError | ReconcileError) -> RefusalKind:
 
 def _as_error(failure: SourceFailure) -> ReconcileError:
     kind = WaitingError if failure.passing else StalledError
-    return kind(failure.reason, failure.message)
+    return kind(failure.reason, failure.message, remedy=failure.remedy)
 
 
 def _usable(etag: str | None) -> str | None:

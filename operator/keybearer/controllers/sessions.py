@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from importlib.util import find_spec
 
@@ -23,18 +23,65 @@ from keybearer.client import (
     UniversalAuth,
 )
 from keybearer.controllers.body_turns import BodyTurns
-from keybearer.controllers.identity import ServiceIdentity
+from keybearer.controllers.custom_resource import Turn
+from keybearer.controllers.identity import IdentityMethod, ServiceIdentity
 from keybearer.controllers.instant import STREAMS_MAX
 from keybearer.controllers.outcome import StalledError, WaitingError
+from keybearer.controllers.refused_logins import LoginTerms, naming
+from keybearer.controllers.remedy import Remedy
 from keybearer.controllers.service_session import ANSWER_MAX_BYTES, ServiceSession
 from keybearer.kube.errors import ForbiddenError, InvalidError, KubeError, NotFoundError
 from keybearer.kube.gateway import Gateway
 
-__all__ = ["TIMEOUT", "SessionOpener"]
+__all__ = ["REJECTED_LOGINS", "TIMEOUT", "SessionOpener", "remedy_of_rejection"]
 
 TIMEOUT = timedelta(seconds=10)
 _READS_MAX = 100
 _TOKEN_LIFETIME = timedelta(minutes=10)
+REJECTED_LOGINS: Mapping[IdentityMethod, Remedy] = {
+    "UniversalAuth": Remedy(
+        "Put a fresh client secret into Secret {identity}.",
+        "keybearer identities client-secret create CLIENT_ID_OR_NAME --manifest {identity} "
+        "| kubectl -n {namespace} apply --server-side --force-conflicts -f -",
+        about="Secret {identity}, key clientSecret",
+    ),
+    "Ldap": Remedy(
+        "Correct identityId, username and password in Secret {identity}, or the LDAP auth of the identity.",
+        "keybearer identities ldap-auth show IDENTITY_ID",
+        about="Secret {identity}",
+    ),
+    "Kubernetes": Remedy(
+        "Compare the namespaces, ServiceAccounts and audience that the identity allows with Secret {identity}.",
+        "keybearer identities kubernetes-auth show IDENTITY_ID",
+        turn=Turn.SERVICE_ADMINISTRATOR,
+        about="Secret {identity}",
+    ),
+    "AccessToken": Remedy(
+        "Put an access token that is still valid into Secret {identity}.",
+        about="Secret {identity}, key accessToken",
+    ),
+}
+"""What is to be done where the service refuses the credentials."""
+_UNATTACHED: Mapping[IdentityMethod, Remedy] = {
+    "Ldap": Remedy(
+        "Attach LDAP auth to the identity, or correct identityId in Secret {identity}.",
+        "keybearer identities ldap-auth attach --help",
+        turn=Turn.SERVICE_ADMINISTRATOR,
+        about="Secret {identity}, key identityId",
+    ),
+    "Kubernetes": Remedy(
+        "Attach Kubernetes auth to the identity, or correct identityId in Secret {identity}.",
+        "keybearer identities kubernetes-auth attach IDENTITY_ID --host HOST --namespace {namespace} "
+        "--service-account SERVICE_ACCOUNT --audience AUDIENCE",
+        turn=Turn.SERVICE_ADMINISTRATOR,
+        about="Secret {identity}, key identityId",
+    ),
+}
+"""What is to be done where the identity has no such method."""
+
+
+_LOCKING: frozenset[IdentityMethod] = frozenset({"UniversalAuth", "Ldap"})
+"""Methods whose refused logins are counted, and lock an identity out (wire.md section 1.2)."""
 
 
 class SessionOpener:
@@ -84,7 +131,19 @@ class SessionOpener:
         except InvalidArgument as error:
             message = str(error).replace("ca_pem", "caBundle")
             raise StalledError("IdentityInvalid", f"{message}; correct it") from error
-        return ServiceSession(session_id, identity.url, client, self._clock, self._rng)
+        return ServiceSession(
+            session_id,
+            identity.url,
+            client,
+            self._clock,
+            self._rng,
+            LoginTerms(
+                rejected=REJECTED_LOGINS[identity.method],
+                unattached=_UNATTACHED.get(identity.method),
+                locks=identity.method in _LOCKING,
+                named=_name_of(identity),
+            ),
+        )
 
     async def close(self) -> None:
         """Close all connections."""
@@ -106,6 +165,15 @@ class SessionOpener:
 
     def _token_source(self, identity: ServiceIdentity) -> _TokenSource:
         return _TokenSource(self._gateway, identity)
+
+
+def remedy_of_rejection(identity: ServiceIdentity) -> Remedy:
+    """Return what is to be done where the service refuses an identity's credentials, with its id in the command."""
+    return naming(REJECTED_LOGINS[identity.method], _name_of(identity))
+
+
+def _name_of(identity: ServiceIdentity) -> str:
+    return identity.credentials.get("clientId") or identity.credentials.get("identityId") or ""
 
 
 def _spare_searches() -> None:
@@ -136,13 +204,23 @@ class _TokenSource:
             )
         except NotFoundError as error:
             raise StalledError(
-                "IdentityInvalid", f"{what} can't be had: create the ServiceAccount"
+                "IdentityInvalid",
+                f"{what} can't be had: create the ServiceAccount",
+                remedy=Remedy(
+                    "Create the ServiceAccount, or correct serviceAccountName in Secret {identity}.",
+                    f"kubectl -n {namespace} create serviceaccount {name}",
+                    about="Secret {identity}, key serviceAccountName",
+                ),
             ) from error
         except ForbiddenError as error:
             raise StalledError(
                 "IdentityInvalid",
                 f"{what} can't be had: the operator may not mint tokens; ask its administrator for "
                 "operator.allowServiceAccountTokens",
+                remedy=Remedy(
+                    "Set operator.allowServiceAccountTokens in the values of the chart.",
+                    turn=Turn.CLUSTER_ADMINISTRATOR,
+                ),
             ) from error
         except InvalidError as error:
             raise StalledError(

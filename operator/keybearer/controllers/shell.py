@@ -7,8 +7,9 @@ indexes, finalizers and annotations are not used; what they cost and where they 
 
 from __future__ import annotations
 
+import asyncio
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import aiohttp
 import kopf
@@ -18,7 +19,7 @@ from keybearer.controllers.intake import EventIntake
 from keybearer.controllers.kinds import RESOURCES
 from keybearer.kube.resources import Resource
 
-__all__ = ["kopf_settings", "new_registry"]
+__all__ = ["kopf_settings", "new_registry", "watch"]
 
 _IDLE_SECONDS = 0.5
 """How long kopf keeps the task and queue of an object that says nothing; its default of 5 s keeps 10,000 alive."""
@@ -38,6 +39,40 @@ def new_registry(intake: EventIntake, session: aiohttp.ClientSession, server: st
     for resource in RESOURCES.values():
         _follow(registry, resource, intake)
     return registry
+
+
+async def watch(
+    registry: kopf.OperatorRegistry,
+    namespaces: Sequence[str],
+    *,
+    ready: asyncio.Event,
+    stop: asyncio.Event,
+    take_signals: Callable[[], None],
+) -> None:
+    """Run kopf until `stop` is set. On its way out it waits for, and then cancels, all tasks that began after it.
+
+    Args:
+        registry: the handlers.
+        namespaces: to watch; none means all.
+        ready: set when the watches begin.
+        stop: set by the caller.
+        take_signals: makes the signals lead to the caller again. kopf takes them on its start, and a signal that
+            reached kopf would end the watches without a drain.
+
+    Raises:
+        Exception: what the watches ended with.
+    """
+    begun_before = asyncio.all_tasks()
+    tasks = await kopf.spawn_tasks(
+        registry=registry,
+        settings=kopf_settings(),
+        clusterwide=not namespaces,
+        namespaces=namespaces,
+        ready_flag=ready,
+        stop_flag=stop,
+    )
+    take_signals()  # taking them is the last thing that kopf did, so that no signal has been handled since
+    await kopf.run_tasks(tasks, ignored=begun_before)
 
 
 def _follow(registry: kopf.OperatorRegistry, resource: Resource, intake: EventIntake) -> None:

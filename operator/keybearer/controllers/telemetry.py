@@ -11,7 +11,7 @@ from keybearer import __version__
 from keybearer.base.log_subject import log_subject
 from keybearer.base.logs import get_logger
 from keybearer.base.tracing import SpanKind, Tracer
-from keybearer.controllers.annotations import IMPORT, IMPORT_BEHAVIOR, REQUEST
+from keybearer.controllers.annotations import REQUEST
 from keybearer.controllers.call_metrics import CallMetrics
 from keybearer.controllers.certificate_metrics import CertificateMetrics
 from keybearer.controllers.condition_metrics import ConditionMetrics
@@ -89,7 +89,7 @@ class OperatorMetrics:
         )
         self.delays = Counter(
             "keybearer_effects_delayed_total",
-            "Repairs, pushes, restarts, refreshes and certificates that had to wait: their budget was used up.",
+            "Repairs, pushes, restarts, refreshes and certificates that waited, because their budget was used up.",
             ["effect"],
             registry=registry,
         )
@@ -254,10 +254,10 @@ class Telemetry:
         self.metrics.refreshes.inc()
 
     def mounts_not_refreshed(self, seen: ObservedObject, why: str) -> None:
-        """The operator has no right on the pods that mount a target."""
+        """The API server refuses to list the pods of a namespace, or to patch those that mount a target."""
         message = (
-            f"refreshMounts is set, but the operator may not list and patch pods of this namespace ({why}): mounted "
-            "files show the change at the kubelet's own pace; set operator.refreshMounts.enabled in the chart"
+            f"refreshMounts is set, but pods can't be listed and patched ({why}): mounted files show the change at "
+            "the kubelet's own pace; operator.refreshMounts.enabled of the chart grants the right"
         )
         self._tell(seen, "Warning", "MountsNotRefreshed", message, action="Refresh")
 
@@ -265,16 +265,7 @@ class Telemetry:
         self, seen: ObservedObject, request: PendingRequest, requests: Collection[str]
     ) -> None:
         """The annotations of a request say something that is none of those that the kind has."""
-        if request.kind == IMPORT and IMPORT in requests:
-            told = (
-                f"{IMPORT_BEHAVIOR} {(request.import_behavior or '')[:64]!r} is neither "
-                "prioritize-source nor prioritize-destination; nothing was imported"
-            )
-        else:
-            told = (
-                f"{REQUEST} {request.kind[:64]!r} is none of {', '.join(sorted(requests))}; "
-                "it was handled as sync"
-            )
+        told = f"{REQUEST} {request.kind[:64]!r} is none of {', '.join(sorted(requests))}; it was handled as sync"
         self._tell(seen, "Warning", "RequestUnknown", told, action="Reconcile")
 
     def request_refused(self, seen: ObservedObject, request: PendingRequest, why: str) -> None:

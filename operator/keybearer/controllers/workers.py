@@ -11,6 +11,7 @@ from typing import Protocol
 
 from keybearer.base.clock import Clock
 from keybearer.base.logs import get_logger
+from keybearer.controllers.concurrency import leading_tasks
 from keybearer.controllers.queue import WorkQueue
 from keybearer.controllers.resilience import WriteGate
 from keybearer.controllers.telemetry import Telemetry
@@ -84,17 +85,10 @@ class WorkerPool:
         Raises:
             LeaseLostError: another replica leads; the process must end.
         """
-        try:
-            async with asyncio.TaskGroup() as group:
-                for number in range(self._size):
-                    urgent_only = number < self._size // _KEPT_SHARE
-                    group.create_task(self._work(urgent_only=urgent_only), name=f"worker {number}")
-        except BaseExceptionGroup as failed:
-            # Not `except*`: until Python 3.11.4 it wraps what is raised in its block.
-            lost, others = failed.split(LeaseLostError)
-            if lost is None or others is not None:
-                raise
-            raise LeaseLostError(str(lost.exceptions[0])) from failed
+        async with leading_tasks() as group:
+            for number in range(self._size):
+                urgent_only = number < self._size // _KEPT_SHARE
+                group.create_task(self._work(urgent_only=urgent_only), name=f"worker {number}")
 
     async def _work(self, *, urgent_only: bool) -> None:
         while True:

@@ -9,7 +9,7 @@ from pydantic import StringConstraints
 from keybearer.wire.base import Confidential
 from keybearer.wire.credentials import Credentials, trimmed
 from keybearer.wire.instance_url import InstanceUrl
-from keybearer.wire.strict import EmptyIsAbsent
+from keybearer.wire.strict import BlankIsAbsent
 
 __all__ = ["AccessKeyCredentials", "AssumeRoleCredentials"]
 
@@ -32,4 +32,4 @@ class AssumeRoleCredentials(Credentials):
     role_arn: Annotated[
         str, StringConstraints(strip_whitespace=True, max_length=_ROLE_ARN_MAX, pattern=_ROLE_ARN)
     ]
-    sts_endpoint: Annotated[InstanceUrl | None, EmptyIsAbsent] = None
+    sts_endpoint: Annotated[InstanceUrl | None, BlankIsAbsent] = None

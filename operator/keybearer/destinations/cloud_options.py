@@ -15,6 +15,7 @@ from pydantic import AfterValidator, Field, JsonValue, StringConstraints
 from keybearer.destinations.content import field_of, text_of
 from keybearer.destinations.remote import RemoteUnavailableError
 from keybearer.wire.base import Flag
+from keybearer.wire.bodies import Zero
 from keybearer.wire.destination_forms import SyncOptions
 from keybearer.wire.strict import StrictModel
 
@@ -103,7 +104,11 @@ class CloudOptions(SyncOptions):
     """
 
     key_id: (
-        Annotated[str, StringConstraints(min_length=1, max_length=KEY_ID_MAX, pattern=r"^[a-zA-Z0-9:/_-]+$")]
+        Annotated[
+            str,
+            StringConstraints(min_length=1, max_length=KEY_ID_MAX, pattern=r"^[a-zA-Z0-9:/_-]+$"),
+            Zero.COUNTS,
+        ]
         | None
     ) = None
     tags: (

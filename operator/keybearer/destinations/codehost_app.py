@@ -27,7 +27,7 @@ from keybearer.destinations.remote import (
 )
 from keybearer.destinations.session import Call, Session
 from keybearer.wire.credentials import Credentials, Method, Token, TokenText, trimmed
-from keybearer.wire.strict import EmptyIsAbsent
+from keybearer.wire.strict import BlankIsAbsent
 
 __all__ = [
     "CODEHOST_APP",
@@ -61,7 +61,7 @@ class _HostCredentials(Credentials):
     """Where the host is, `github.com` by default."""
 
     instance_type: InstanceType | None = None
-    host: Annotated[_Host | None, EmptyIsAbsent] = None
+    host: Annotated[_Host | None, BlankIsAbsent] = None
 
     @model_validator(mode="after")
     def _names_its_server(self) -> Self:

@@ -67,26 +67,31 @@ def config_forms(kind: DestinationKind) -> tuple[Form, ...]:
 
 
 def _fields(schema: _Schema, shared: _Schema, secret: frozenset[str] = frozenset()) -> tuple[Field, ...]:
-    """Return the fields of an object, required ones first; a field that takes only null is left out."""
+    """Return the fields of an object, required ones first; a field that may only be absent is left out."""
     required = schema.get("required")
     needed = required if isinstance(required, list) else []
     fields = [
         Field(name, name in needed, name in secret, _words(_mapping(field), shared))
         for name, field in _mapping(schema.get("properties")).items()
-        if _mapping(field).get("type") != "null"
+        if _choices(_mapping(field))
     ]
     return tuple(sorted(fields, key=lambda field: not field.is_required))
 
 
 def _words(field: _Schema, shared: _Schema) -> tuple[str, ...]:
-    """Return the words that a field takes; of one that may be null as well, its others."""
-    choices = field.get("anyOf")
-    parts = [_mapping(choice) for choice in choices] if isinstance(choices, list) else [field]
-    parts = [_resolved(part, shared) for part in parts if part.get("type") != "null"]
+    """Return the words that a field takes, if it takes no others."""
+    parts = [_resolved(part, shared) for part in _choices(field)]
     if len(parts) != 1:
         return ()
     words = parts[0].get("enum")
     return tuple(word for word in words if isinstance(word, str)) if isinstance(words, list) else ()
+
+
+def _choices(field: _Schema) -> list[_Schema]:
+    """Return what a field takes but null and the zeros that stand for nothing (`keybearer.wire.bodies`)."""
+    choices = field.get("anyOf")
+    parts = [_mapping(choice) for choice in choices] if isinstance(choices, list) else [field]
+    return [part for part in parts if part.get("type") != "null" and part.get("const") not in ("", 0, [""])]
 
 
 def _resolved(schema: _Schema, shared: _Schema) -> _Schema:

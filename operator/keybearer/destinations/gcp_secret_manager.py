@@ -28,7 +28,7 @@ from keybearer.wire.base import Confidential
 from keybearer.wire.credentials import Credentials, Method, trimmed
 from keybearer.wire.destination_forms import HOW_WRITTEN, DestinationConfig
 from keybearer.wire.key_schema import KeyNaming
-from keybearer.wire.strict import EmptyIsAbsent
+from keybearer.wire.strict import BlankIsAbsent
 
 __all__ = [
     "GCP_SECRET_MANAGER",
@@ -83,7 +83,7 @@ class GlobalConfig(DestinationConfig):
 
     scope: Literal["global"]
     project_id: _Project
-    location_id: Annotated[_Location | None, EmptyIsAbsent, HOW_WRITTEN] = None
+    location_id: Annotated[_Location | None, BlankIsAbsent, HOW_WRITTEN] = None
 
 
 class RegionConfig(DestinationConfig):

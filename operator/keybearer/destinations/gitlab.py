@@ -25,7 +25,7 @@ from keybearer.wire.credentials import Credentials, Method, Token
 from keybearer.wire.destination_forms import HOW_WRITTEN, DestinationConfig
 from keybearer.wire.instance_url import InstanceUrl
 from keybearer.wire.key_schema import KeyNaming
-from keybearer.wire.strict import EmptyIsAbsent, NonEmpty
+from keybearer.wire.strict import BlankIsAbsent, NonEmpty
 
 __all__ = ["GITLAB", "AccessTokenCredentials", "GroupConfig", "ProjectConfig"]
 
@@ -35,7 +35,7 @@ class AccessTokenCredentials(Credentials):
 
     access_token: Token
     access_token_type: Literal["personal", "project"]  # whose it is; both travel the same way
-    instance_url: Annotated[InstanceUrl | None, EmptyIsAbsent] = None
+    instance_url: Annotated[InstanceUrl | None, BlankIsAbsent] = None
 
 
 def _root(session: Session) -> str:

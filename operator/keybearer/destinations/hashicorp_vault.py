@@ -32,7 +32,7 @@ from keybearer.wire.credentials import Credentials, Method, trimmed
 from keybearer.wire.destination_forms import DestinationConfig
 from keybearer.wire.instance_url import InstanceUrl
 from keybearer.wire.key_schema import KeyNaming
-from keybearer.wire.strict import EmptyIsAbsent
+from keybearer.wire.strict import BlankIsAbsent
 
 __all__ = ["HASHICORP_VAULT", "AccessTokenCredentials", "AppRoleCredentials", "VaultConfig"]
 
@@ -52,7 +52,7 @@ _Namespace = Annotated[
 
 class _VaultCredentials(Credentials):
     instance_url: InstanceUrl
-    namespace: Annotated[_Namespace | None, EmptyIsAbsent] = None
+    namespace: Annotated[_Namespace | None, BlankIsAbsent] = None
 
 
 class AccessTokenCredentials(_VaultCredentials):

@@ -2,37 +2,42 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
+from dataclasses import replace
 
 from keybearer.base.clock import Clock
-from keybearer.base.ids import EnvironmentSlug, FolderPath, ProjectId, new_uuid
+from keybearer.base.ids import EnvironmentSlug, FolderPath, new_uuid
 from keybearer.domain.access import ProjectAccess, ProjectRef, open_project
-from keybearer.domain.audit import EventType, audited
+from keybearer.domain.audit import EventType
 from keybearer.domain.authorization import Action, Principal, Subject, Where
 from keybearer.domain.errors import InvalidError, NotFoundError
 from keybearer.domain.folder_moves import require_moving_away, require_moving_contents
 from keybearer.domain.grants import grant_event
 from keybearer.domain.paths import ROOT
 from keybearer.domain.positions import renumbered
+from keybearer.domain.project_gate import Entered, ProjectGate, changed
 from keybearer.domain.secrets.stored_references import follow_folders
-from keybearer.store.audit import AuditEvent
+from keybearer.interface.environments import (
+    CreateEnvironment,
+    DeleteEnvironment,
+    GetEnvironment,
+    GetEnvironmentAnywhere,
+    GetEnvironmentBySlug,
+    UpdateEnvironment,
+)
 from keybearer.store.database import Database
 from keybearer.store.records import Environment, Folder
 from keybearer.store.unit import UnitOfWork
 
-__all__ = ["EnvironmentChange", "Environments", "add_environment"]
+__all__ = ["Environments", "add_environment"]
 
 _MAX_PER_PROJECT = 200
+_EVENTS = {
+    Action.CREATE: EventType.CREATE_ENVIRONMENT,
+    Action.EDIT: EventType.UPDATE_ENVIRONMENT,
+    Action.DELETE: EventType.DELETE_ENVIRONMENT,
+}
 _HELD = (Subject.SECRETS, Subject.FOLDERS, Subject.IMPORTS)
-
-
-@dataclass(frozen=True, slots=True)
-class EnvironmentChange:
-    """What changes; None leaves a field as it is."""
-
-    name: str | None = None
-    slug: EnvironmentSlug | None = None
-    position: int | None = None
 
 
 async def add_environment(unit: UnitOfWork, environment: Environment) -> None:
@@ -62,11 +67,10 @@ class Environments:
 
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
+        self._gate = ProjectGate(database, Subject.ENVIRONMENTS, _EVENTS)
         self._clock = clock
 
-    async def create(
-        self, principal: Principal, ref: ProjectRef, name: str, slug: EnvironmentSlug, position: int | None
-    ) -> Environment:
+    async def create(self, principal: Principal, new: CreateEnvironment) -> Environment:
         """Make an environment; those at its position and after move on by one, without a position it is last.
 
         Raises:
@@ -74,41 +78,34 @@ class Environments:
             ForbiddenError: the principal may not.
             InvalidError: the slug is taken, or the project has too many.
         """
-        async with self._database.writing() as unit:
-            access = await open_project(unit, principal, ref)
-            access.require(Action.CREATE, Subject.ENVIRONMENTS)
-            project = access.project
-            await unit.move_project(project.id)
-            others = await unit.projects.environments([project.id])
-            if any(other.slug == slug for other in others):
-                raise InvalidError(f"Environment with slug '{slug}' already exists")
+        async with self._gate.changing(principal, new.project_id, Action.CREATE) as entered:
+            unit, project_id, slug = entered.unit, entered.project_id, EnvironmentSlug(new.slug)
+            others = await unit.projects.environments([project_id])
+            _require_free(slug, others)
             if len(others) >= _MAX_PER_PROJECT:
                 raise InvalidError(f"A project has at most {_MAX_PER_PROJECT} environments")
             now = self._clock.now()
-            place = min(position or len(others) + 1, len(others) + 1)
-            environment = Environment(new_uuid(), project.id, name, slug, place, now, now)
+            place = min(new.position or len(others) + 1, len(others) + 1)
+            environment = Environment(new_uuid(), project_id, new.name, slug, place, now, now)
             await unit.projects.update_environments(
                 renumbered([*others[: place - 1], environment, *others[place - 1 :]], others)
             )
             await add_environment(unit, environment)
-            await unit.audit(_event(principal, EventType.CREATE_ENVIRONMENT, environment))
-            return environment
+            return _told(entered, environment)
 
-    async def get(
-        self, principal: Principal, ref: ProjectRef, *, environment_id: str = "", slug: str = ""
-    ) -> Environment:
+    async def get(self, principal: Principal, asked: GetEnvironment | GetEnvironmentBySlug) -> Environment:
         """Return one environment of the project, by id or slug.
 
         Raises:
             NotFoundError: no such project or environment.
             ForbiddenError: the principal may not read environments.
         """
-        async with self._database.reading() as unit:
-            access = await open_project(unit, principal, ref)
-            access.require(Action.READ, Subject.ENVIRONMENTS)
-            return await _one(unit, access.project.id, environment_id=environment_id, slug=slug)
+        async with self._gate.reading(principal, asked.project_id) as entered:
+            if isinstance(asked, GetEnvironmentBySlug):
+                return await _one(entered, slug=asked.slug)
+            return await _one(entered, environment_id=asked.environment_id)
 
-    async def get_anywhere(self, principal: Principal, environment_id: str) -> Environment:
+    async def get_anywhere(self, principal: Principal, asked: GetEnvironmentAnywhere) -> Environment:
         """Return an environment by its id alone.
 
         Raises:
@@ -116,16 +113,14 @@ class Environments:
             ForbiddenError: the principal may not read environments of its project.
         """
         async with self._database.reading() as unit:
-            environment = await unit.projects.environment_by_id(environment_id)
+            environment = await unit.projects.environment_by_id(asked.environment_id)
             if environment is None:
-                raise NotFoundError(f"Environment with ID '{environment_id}' not found")
+                raise NotFoundError(f"Environment with ID '{asked.environment_id}' not found")
             access = await open_project(unit, principal, ProjectRef(id=environment.project_id))
             access.require(Action.READ, Subject.ENVIRONMENTS)
             return environment
 
-    async def update(
-        self, principal: Principal, ref: ProjectRef, environment_id: str, change: EnvironmentChange
-    ) -> Environment:
+    async def update(self, principal: Principal, change: UpdateEnvironment) -> Environment:
         """Change an environment.
 
         Raises:
@@ -133,50 +128,38 @@ class Environments:
             ForbiddenError: the principal may not; a new slug needs what moving all folders there needs.
             InvalidError: the new slug is taken.
         """
-        async with self._database.writing() as unit:
-            access = await open_project(unit, principal, ref)
-            access.require(Action.EDIT, Subject.ENVIRONMENTS)
-            await unit.move_project(access.project.id)
-            old = await _one(unit, access.project.id, environment_id=environment_id)
-            everyone = await unit.projects.environments([access.project.id])
+        async with self._gate.changing(principal, change.project_id, Action.EDIT) as entered:
+            unit, access = entered.unit, entered.access
+            old = await _one(entered, environment_id=change.environment_id)
+            everyone = await unit.projects.environments([entered.project_id])
             others = [item for item in everyone if item.id != old.id]
-            if any(other.slug == change.slug for other in others):
-                raise InvalidError(f"Environment with slug '{change.slug}' already exists")
+            _require_free(change.slug, others)
             place = min(change.position or old.position, len(everyone))
-            new = replace(
-                old,
-                name=old.name if change.name is None else change.name,
-                slug=old.slug if change.slug is None else change.slug,
-                position=place,
-                updated_at=self._clock.now(),
-            )
+            new = replace(changed(old, change, self._clock.now()), position=place)
             if new.slug != old.slug:
                 require_moving_contents(access, Where(old.slug, ROOT), Where(new.slug, ROOT), _HELD)
                 await _follow_slug(unit, access, old, new)
             await unit.projects.update_environments([new])
-            await unit.audit(_event(principal, EventType.UPDATE_ENVIRONMENT, new))
             if new.slug != old.slug:
                 await unit.grants.follow_slug(new)
                 await unit.grants.bind(new)
-                await unit.bindings.refresh(access.project.id)
+                await unit.bindings.refresh(entered.project_id)
                 unit.changes.organizations.add(access.project.organization_id)  # references name it
             await unit.projects.update_environments(
                 renumbered([*others[: place - 1], new, *others[place - 1 :]], others)
             )
-            return new
+            return _told(entered, new)
 
-    async def delete(self, principal: Principal, ref: ProjectRef, environment_id: str) -> Environment:
+    async def delete(self, principal: Principal, asked: DeleteEnvironment) -> Environment:
         """Remove an environment with all it holds and the grants that name it, and return what it was.
 
         Raises:
             NotFoundError: no such project or environment.
             ForbiddenError: the principal may not; it needs what moving all folders away needs.
         """
-        async with self._database.writing() as unit:
-            access = await open_project(unit, principal, ref)
-            access.require(Action.DELETE, Subject.ENVIRONMENTS)
-            await unit.move_project(access.project.id)
-            old = await _one(unit, access.project.id, environment_id=environment_id)
+        async with self._gate.changing(principal, asked.project_id, Action.DELETE) as entered:
+            unit, access = entered.unit, entered.access
+            old = await _one(entered, environment_id=asked.environment_id)
             require_moving_away(access, Where(old.slug, ROOT), _HELD)
             for grant in await unit.grants.of_environment(old.id):
                 # Else it would speak of the next environment of that slug.
@@ -184,23 +167,22 @@ class Environments:
                 await unit.grants.delete(grant.id)
                 await unit.audit(grant_event(principal, EventType.DELETE_GRANT, grant))
             await unit.projects.delete_environment(old.id)
-            await unit.bindings.refresh(access.project.id)
-            await unit.audit(_event(principal, EventType.DELETE_ENVIRONMENT, old))
+            await unit.bindings.refresh(entered.project_id)
             unit.changes.organizations.add(access.project.organization_id)
-            others = await unit.projects.environments([access.project.id])
+            others = await unit.projects.environments([entered.project_id])
             await unit.projects.update_environments(renumbered(others, others))
-            return old
+            return _told(entered, old)
 
 
-def _event(principal: Principal, kind: EventType, environment: Environment) -> AuditEvent:
-    return audited(
-        principal,
-        kind,
-        environment.project_id,
-        environmentId=environment.id,
-        environment=environment.slug,
-        name=environment.name,
-    )
+def _require_free(slug: str | None, others: Iterable[Environment]) -> None:
+    if any(other.slug == slug for other in others):
+        raise InvalidError(f"Environment with slug '{slug}' already exists")
+
+
+def _told(entered: Entered, environment: Environment) -> Environment:
+    """Return the environment, after telling the audit log which it is."""
+    entered.details.update(environmentId=environment.id, environment=environment.slug, name=environment.name)
+    return environment
 
 
 async def _follow_slug(unit: UnitOfWork, access: ProjectAccess, old: Environment, new: Environment) -> None:
@@ -216,11 +198,9 @@ async def _follow_slug(unit: UnitOfWork, access: ProjectAccess, old: Environment
     await follow_folders(unit, access, old.slug, paths, moved, new.updated_at, {new.slug: new.id})
 
 
-async def _one(
-    unit: UnitOfWork, project_id: ProjectId, *, environment_id: str = "", slug: str = ""
-) -> Environment:
-    for environment in await unit.projects.environments([project_id]):
+async def _one(entered: Entered, *, environment_id: str = "", slug: str = "") -> Environment:
+    for environment in await entered.unit.projects.environments([entered.project_id]):
         if environment.id == environment_id or environment.slug == slug:
             return environment
     named = f"ID '{environment_id}'" if environment_id else f"slug '{slug}'"
-    raise NotFoundError(f"Environment with {named} in project with ID {project_id} not found")
+    raise NotFoundError(f"Environment with {named} in project with ID {entered.project_id} not found")

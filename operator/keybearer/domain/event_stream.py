@@ -12,10 +12,20 @@ from keybearer.base.folder_paths import lies_within
 from keybearer.base.logs import get_logger
 from keybearer.domain.access import ProjectAccess
 from keybearer.domain.authorization import Action, Subject, Where
-from keybearer.domain.errors import DomainError
+from keybearer.domain.errors import DomainError, InvalidError
+from keybearer.domain.paths import ROOT, normalize_path
 from keybearer.store.revisions import ChangeKind, ListChange
 
-__all__ = ["PENDING_MAX", "REFUSED", "Ended", "EventStream", "Happened", "Ping", "Registration"]
+__all__ = [
+    "PENDING_MAX",
+    "REFUSED",
+    "Ended",
+    "EventStream",
+    "Happened",
+    "Ping",
+    "Registration",
+    "watched_folder",
+]
 
 REFUSED = "Permission denied or refresh failed"
 """The words of wire.md section 7."""
@@ -27,7 +37,24 @@ _TOO_SLOW = "More changed than was taken from the stream; subscribe again and re
 _OTHER = "Permissions have changed; subscribe again and read anew"
 _PING_EVERY = timedelta(seconds=15)
 _RECHECK_EVERY = timedelta(seconds=60)
+_BENEATH = "/**"
 _log = get_logger(__name__)
+
+
+def watched_folder(path: str) -> str:
+    """Return the folder of a subscription; published operators write `/**` behind it to mean all beneath, too.
+
+    Raises:
+        InvalidError: it holds another wildcard. No folder's name does, so no change would ever be told.
+        SchemaViolationError: it is no path.
+    """
+    folder = normalize_path(path, field="secretPath").removesuffix(_BENEATH) or ROOT
+    if "*" in folder:
+        raise InvalidError(
+            f"secretPath '{path}' can't be watched: give a folder, which stands for itself and all folders beneath "
+            "it. `/**` may follow it, and no other wildcard"
+        )
+    return folder
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,8 @@ from keybearer.domain.kubernetes_auth import (
     REVIEW_ERROR,
     api_of,
     require_allowed,
+    review_refused,
+    reviewer_of,
 )
 from keybearer.domain.ldap_auth import (
     LDAP_AUTH,
@@ -30,12 +32,14 @@ from keybearer.domain.lockouts import Counter, Lockouts
 from keybearer.domain.login_terms import LOCKED, grant_of, login_actor, member_of
 from keybearer.domain.outbound import Outbound
 from keybearer.domain.server_keys import ServerKeys
-from keybearer.outbound.errors import OutboundError
+from keybearer.outbound.errors import OutboundError, OutboundUnreachableError, OutboundUntrustedError
 from keybearer.outbound.ldap import DirectoryUser, WrongPasswordError
 from keybearer.outbound.token_review import ReviewedToken, ReviewerUnknownError
 from keybearer.outbound.trust import trust
 from keybearer.store.auth_methods import KubernetesAuth, LdapAuth
 from keybearer.store.database import Database
+from keybearer.wire.auth_methods import TokenReviewer
+from keybearer.wire.token_reviews import UNREACHABLE_API, UNTRUSTED_API
 
 __all__ = ["ExternalLogins"]
 
@@ -63,6 +67,10 @@ class ExternalLogins:
         self._shares = Lines(_SHARE)
         self._turns = Lines(1)
         self._lockouts = Lockouts(keys)
+
+    def reviewer_of(self, auth: KubernetesAuth) -> TokenReviewer:
+        """Return whose token asks the API server to review tokens that log in on these terms."""
+        return reviewer_of(auth, self._outbound.own_account)
 
     async def login_kubernetes(
         self, identity_id: str, jwt: str, organization_slug: str | None
@@ -141,7 +149,7 @@ class ExternalLogins:
         api, reviewer, ca_pem = api_of(auth), auth.reviewer_token or jwt, auth.ca_pem
         own = self._outbound.own_account
         try:
-            if own is not None and auth.reviewer_token is None and api == own.api:
+            if own is not None and self.reviewer_of(auth) == "service-account":
                 credentials = await own.credentials()
                 reviewer, ca_pem = credentials.token, ca_pem or credentials.ca_pem
             return await self._outbound.reviews.review(
@@ -149,9 +157,11 @@ class ExternalLogins:
             )
         except (OutboundError, ValueError) as error:
             if isinstance(error, ReviewerUnknownError) and reviewer == jwt:
-                return ReviewedToken(authenticated=False)  # it asked for itself
+                raise review_refused(auth) from error
             _log.warning("token_review_failed", identity_id=auth.identity_id, reason=str(error))
-            raise InvalidError(f"The token review failed: {error}", name=REVIEW_ERROR) from error
+            raise InvalidError(
+                f"The token review failed: {error}{_hint(error)}", name=REVIEW_ERROR
+            ) from error
 
     async def _user(self, auth: LdapAuth, username: str, password: str) -> DirectoryUser | None:
         try:
@@ -185,3 +195,13 @@ class ExternalLogins:
                 audited(login_actor(identity), EventType.LOGIN_LDAP_AUTH, identityId=auth.identity_id)
             )
             return await issue_token(unit, self._keys.token_signing, grant_of(auth, LDAP_AUTH), now)
+
+
+def _hint(error: Exception) -> str:
+    match error:
+        case OutboundUntrustedError():
+            return f"; {UNTRUSTED_API}"
+        case OutboundUnreachableError():
+            return f"; {UNREACHABLE_API}"
+        case _:
+            return ""

@@ -17,7 +17,12 @@ from keybearer.domain.authorization import (
     require_organization,
 )
 from keybearer.domain.errors import InvalidError, NotFoundError
-from keybearer.domain.identity_lookup import machine_identity, required_universal_auth
+from keybearer.domain.identity_lookup import (
+    IdentityView,
+    identity_view,
+    machine_identity,
+    required_universal_auth,
+)
 from keybearer.domain.issuing import end_tokens
 from keybearer.domain.server_keys import ServerKeys
 from keybearer.domain.universal_auth import (
@@ -71,16 +76,17 @@ class Identities:
             )
         return identity
 
-    async def get(self, principal: Principal, identity_id: str) -> Identity:
-        """Return one identity.
+    async def get(self, principal: Principal, identity_id: str) -> IdentityView:
+        """Return one identity; an identity may always read itself.
 
         Raises:
             NotFoundError: the organization has no such identity.
-            ForbiddenError: the principal may not read identities.
+            ForbiddenError: the principal may not read other identities.
         """
-        require_organization(principal, Action.READ, Subject.IDENTITIES)
+        if identity_id != principal.identity_id:
+            require_organization(principal, Action.READ, Subject.IDENTITIES)
         async with self._database.reading() as unit:
-            return await machine_identity(unit, principal, identity_id)
+            return await identity_view(unit, await machine_identity(unit, principal, identity_id))
 
     async def list(self, principal: Principal) -> Sequence[Identity]:
         """Return the organization's identities, oldest first.
@@ -94,7 +100,7 @@ class Identities:
 
     async def update(
         self, principal: Principal, identity_id: str, *, name: str | None, role: OrganizationRole | None
-    ) -> Identity:
+    ) -> IdentityView:
         """Change an identity's name or role.
 
         Raises:
@@ -113,7 +119,7 @@ class Identities:
             await unit.audit(
                 audited(principal, EventType.UPDATE_IDENTITY, identityId=new.id, name=new.name, role=new.role)
             )
-            return new
+            return await identity_view(unit, new)
 
     async def delete(self, principal: Principal, identity_id: str) -> Identity:
         """Remove an identity with its credentials, tokens and memberships.

@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from keybearer.base.ids import IdentityId
 from keybearer.domain.authorization import ActorKind, Principal
 from keybearer.domain.errors import NotFoundError
 from keybearer.store.records import Identity, UniversalAuth
 from keybearer.store.unit import UnitOfWork
 
-__all__ = ["machine_identity", "required_universal_auth"]
+__all__ = ["IdentityView", "identity_view", "machine_identity", "required_universal_auth"]
+
+
+@dataclass(frozen=True, slots=True)
+class IdentityView:
+    """An identity with its ways to log in, in the words of their paths, such as `universal-auth`."""
+
+    identity: Identity
+    auth_methods: tuple[str, ...] = ()
+
+
+async def identity_view(unit: UnitOfWork, identity: Identity) -> IdentityView:
+    """Return the identity as it is shown."""
+    return IdentityView(identity, await unit.auth_methods.names(identity.id))
 
 
 async def machine_identity(unit: UnitOfWork, principal: Principal, identity_id: str) -> Identity:

@@ -10,10 +10,12 @@ from keybearer.base.ids import IdentityId, new_uuid
 from keybearer.domain.addresses import EVERY_ADDRESS, networks
 from keybearer.domain.errors import InvalidError, SchemaViolationError, UnauthenticatedError
 from keybearer.domain.login_terms import given_fields, require_readable, require_sensible_terms
+from keybearer.outbound.own_account import OwnAccount
 from keybearer.outbound.token_review import ReviewedToken
 from keybearer.outbound.trust import trust
 from keybearer.outbound.urls import HTTP_PORTS, OutboundUrl, parse_url
 from keybearer.store.auth_methods import KubernetesAuth
+from keybearer.wire.auth_methods import TokenReviewer
 
 __all__ = [
     "KUBERNETES_AUTH",
@@ -24,12 +26,18 @@ __all__ = [
     "changed_kubernetes_auth",
     "kubernetes_auth_of",
     "require_allowed",
+    "review_refused",
+    "reviewer_of",
 ]
 
 KUBERNETES_AUTH = "kubernetes-auth"
 REVIEW_ERROR = "KubernetesTokenReviewError"
 """The word of `error` where a review says no, or doesn't come about."""
 _NOT_AUTHENTICATED = "Kubernetes token not authenticated"
+_REVIEW_REFUSED = (
+    f"{_NOT_AUTHENTICATED}: no reviewer's token is set, so the token asked the API server for its own review, and "
+    "was refused. A token for an audience of its own always is: set a reviewer's token"
+)
 _ACCOUNT = ("system", "serviceaccount")
 
 
@@ -118,6 +126,18 @@ def changed_kubernetes_auth(
 def api_of(auth: KubernetesAuth) -> OutboundUrl:
     """Return where its API server is."""
     return parse_url(auth.host, HTTP_PORTS)
+
+
+def reviewer_of(auth: KubernetesAuth, own: OwnAccount | None) -> TokenReviewer:
+    """Return whose token asks the API server for reviews; `own` is the service's ServiceAccount, if it has one."""
+    if auth.reviewer_token is not None:
+        return "stored-token"
+    return "service-account" if own is not None and api_of(auth) == own.api else "login-token"
+
+
+def review_refused(auth: KubernetesAuth) -> UnauthenticatedError:
+    """Return the refusal of a token that had to ask for its own review, and that the API server doesn't know."""
+    return UnauthenticatedError(_REVIEW_REFUSED, name=REVIEW_ERROR, attempted=auth.identity_id)
 
 
 def require_allowed(auth: KubernetesAuth, reviewed: ReviewedToken) -> None:

@@ -88,6 +88,30 @@ class UserMemberships:
             access.require(Action.READ, Subject.MEMBERS)
             return await _member(unit, access, membership_id)
 
+    async def named(self, principal: Principal, ref: ProjectRef, email: str) -> UserMembership:
+        """Return the membership of the user who has this email.
+
+        Raises:
+            NotFoundError: no such project, or no member of it has the email.
+            ForbiddenError: the principal may not read members.
+        """
+        for member in await self.list(principal, ref):
+            if member.user.email == email:
+                return member
+        raise _no_member_named(email)
+
+    async def of_user(self, principal: Principal, ref: ProjectRef, user_id: str) -> UserMembership:
+        """Return the membership of the user of this id.
+
+        Raises:
+            NotFoundError: no such project, or the user is no member of it.
+            ForbiddenError: the principal may not read members.
+        """
+        for member in await self.list(principal, ref):
+            if member.user.identity_id == user_id:
+                return member
+        raise NotFoundError(f"User with ID '{user_id}' is not a member of the project")
+
     async def update(
         self, principal: Principal, ref: ProjectRef, membership_id: str, roles: tuple[str, ...]
     ) -> UserMembership:
@@ -134,7 +158,7 @@ class UserMemberships:
             access.require(Action.DELETE, Subject.MEMBERS)
             members = {member.user.email: member for member in await _members(unit, access)}
             if missing := sorted(set(emails) - members.keys()):
-                raise NotFoundError(f"No member of the project has the email or username '{missing[0]}'")
+                raise _no_member_named(missing[0])
             await unit.move_project(access.project.id)
             removed = [members[email] for email in dict.fromkeys(emails)]
             for member in removed:
@@ -231,6 +255,10 @@ def _too_many_unknown_emails(
         project_id=project_id,
         emails=len(set(emails)),
     )
+
+
+def _no_member_named(email: str) -> NotFoundError:
+    return NotFoundError(f"No member of the project has the email or username '{email}'")
 
 
 async def _members(unit: UnitOfWork, access: ProjectAccess) -> list[UserMembership]:

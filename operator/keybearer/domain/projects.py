@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 
 from keybearer.base.clock import Clock
 from keybearer.base.ids import EnvironmentSlug, IdentityId, ProjectId, new_uuid
-from keybearer.domain.access import ProjectAccess, ProjectRef, open_project, rules_of
+from keybearer.domain.access import ProjectRef, open_project, rules_of
 from keybearer.domain.audit import EventType, audited
 from keybearer.domain.authorization import (
     Action,
@@ -20,18 +20,17 @@ from keybearer.domain.authorization import (
     ProjectRole,
     Subject,
     Where,
-    organization_allows,
     require_organization,
 )
 from keybearer.domain.environments import add_environment
-from keybearer.domain.errors import ForbiddenError, InvalidError, NotFoundError
-from keybearer.domain.identity_lookup import machine_identity
+from keybearer.domain.errors import ForbiddenError, InvalidError
+from keybearer.domain.identity_memberships import add_member
 from keybearer.domain.paths import ROOT
 from keybearer.domain.permissions import Permissions
 from keybearer.store.audit import AuditEvent
 from keybearer.store.database import Database
 from keybearer.store.former_slugs import FormerSlug
-from keybearer.store.records import Environment, Membership, Project
+from keybearer.store.records import Environment, Project
 from keybearer.store.unit import UnitOfWork
 from keybearer.wire.limits import PROJECT_SLUG_MAX
 
@@ -109,7 +108,7 @@ class Projects:
             await _require_free_slug(unit, principal, project.slug, now)
             await unit.projects.add(project)
             await unit.keys.create(project.id)
-            await self._add_member(unit, project.id, principal.identity_id, (ProjectRole.ADMIN,))
+            await add_member(unit, project.id, principal.identity_id, (ProjectRole.ADMIN,), now)
             environments = []
             for position, (name, slug) in enumerate(
                 _DEFAULT_ENVIRONMENTS if new.default_environments else (), start=1
@@ -220,96 +219,6 @@ class Projects:
             await _give_up_slug(unit, access.project, principal.identity_id, self._clock.now())
             await unit.audit(_event(principal, EventType.DELETE_PROJECT, access.project))
         return view
-
-    async def put_member(
-        self, principal: Principal, ref: ProjectRef, identity_id: IdentityId, roles: tuple[str, ...]
-    ) -> Membership:
-        """Give an identity of the organization these roles in the project, in place of what it had.
-
-        Raises:
-            NotFoundError: no such project or identity.
-            ForbiddenError: the principal may not decide about members, or not about an identity that is none yet.
-        """
-        async with self._database.writing() as unit:
-            access = await self._open_for_members(unit, principal, ref, identity_id, Action.CREATE)
-            access.require_may_give_roles(roles)
-            present = await unit.projects.membership(access.project.id, identity_id)
-            if present is None and not organization_allows(principal, Action.EDIT, Subject.IDENTITIES):
-                raise access.refusal(
-                    "Only who may edit the identity makes it a member of a project; ask an admin of the organization",
-                    Action.EDIT,
-                    Subject.IDENTITIES,
-                )
-            await unit.audit(
-                audited(
-                    principal,
-                    EventType.PUT_PROJECT_MEMBER,
-                    access.project.id,
-                    identityId=identity_id,
-                    roles=list(roles),
-                )
-            )
-            if present is None:
-                return await self._add_member(unit, access.project.id, identity_id, roles)
-            changed = replace(present, roles=roles, updated_at=self._clock.now())
-            await unit.projects.update_membership(changed)
-            return changed
-
-    async def remove_member(
-        self, principal: Principal, ref: ProjectRef, identity_id: IdentityId
-    ) -> Membership:
-        """Take all roles in the project from the identity.
-
-        Raises:
-            NotFoundError: no such project, identity or membership.
-            ForbiddenError: the principal may not decide about members.
-        """
-        async with self._database.writing() as unit:
-            access = await self._open_for_members(unit, principal, ref, identity_id, Action.DELETE)
-            present = await unit.projects.membership(access.project.id, identity_id)
-            if present is None:
-                raise NotFoundError(f"Identity with ID '{identity_id}' is not a member of the project")
-            await unit.projects.delete_membership(present.id)
-            await unit.audit(
-                audited(principal, EventType.REMOVE_PROJECT_MEMBER, access.project.id, identityId=identity_id)
-            )
-            return present
-
-    async def members(self, principal: Principal, ref: ProjectRef) -> Sequence[Membership]:
-        """Return the machine identities in a project, oldest first.
-
-        Raises:
-            NotFoundError: no such project.
-            ForbiddenError: the principal may not read members.
-        """
-        async with self._database.reading() as unit:
-            access = await open_project(unit, principal, ref)
-            access.require(Action.READ, Subject.MEMBERS)
-            return await unit.projects.memberships(access.project.id)
-
-    async def _open_for_members(
-        self,
-        unit: UnitOfWork,
-        principal: Principal,
-        ref: ProjectRef,
-        identity_id: IdentityId,
-        action: Action,
-    ) -> ProjectAccess:
-        access = await open_project(unit, principal, ref)
-        access.require(action, Subject.MEMBERS)
-        await machine_identity(unit, principal, identity_id)
-        await unit.move_project(access.project.id)
-        await unit.move_identity(identity_id)
-        return access
-
-    async def _add_member(
-        self, unit: UnitOfWork, project_id: ProjectId, identity_id: IdentityId, roles: tuple[str, ...]
-    ) -> Membership:
-        now = self._clock.now()
-        membership = Membership(new_uuid(), project_id, identity_id, tuple(roles), now, now)
-        await unit.projects.add_membership(membership)
-        await unit.move_identity(identity_id)
-        return membership
 
 
 async def _shown(unit: UnitOfWork, principal: Principal) -> Sequence[tuple[Project, Permissions]]:

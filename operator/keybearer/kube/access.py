@@ -41,6 +41,19 @@ class Access:
         return str(self.configuration.host).rstrip("/")
 
     @property
+    def ca_pem(self) -> str:
+        """Return the certificates that are trusted for the server, in PEM; empty for those of the system.
+
+        Raises:
+            ConfigurationError: they can't be read.
+        """
+        file = self.configuration.ssl_ca_cert
+        try:
+            return "" if not file else Path(file).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise ConfigurationError(f"{file}, the CA of the kubeconfig, can't be read") from error
+
+    @property
     def server_name(self) -> str | None:
         """Return the name to expect in the server's certificate when the kubeconfig sets one."""
         return self.configuration.tls_server_name

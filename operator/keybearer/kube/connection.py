@@ -147,6 +147,15 @@ class Connection:
         return self._server
 
     @property
+    def ca_pem(self) -> str:
+        """Return the certificates that are trusted for it, in PEM; empty for those of the system.
+
+        Raises:
+            ConfigurationError: they can't be read.
+        """
+        return self._access.ca_pem
+
+    @property
     def namespace(self) -> str:
         """Return the namespace of our pod, or of the kubeconfig's context."""
         return self._access.namespace
@@ -309,8 +318,8 @@ class Connection:
             )
 
     def _unavailable(self, request: Request, error: Exception) -> UnavailableError:
-        what = f"the API server at {self._server} can't be reached ({type(error).__name__})"
-        return UnavailableError(f"{request}: {what}")
+        what = f"the API server at {self._server} can't be reached"
+        return UnavailableError(f"{what} ({type(error).__name__}, {request})")
 
     def _new_connector(self, *, limit: int) -> aiohttp.TCPConnector:
         return aiohttp.TCPConnector(limit=limit, ssl=self._access.tls, keepalive_timeout=_KEEP_ALIVE_SECONDS)

@@ -207,6 +207,7 @@ class Gateway:
         resource_version: str | None = None,
         subresource: str = "",
         manager: str = FIELD_MANAGER,
+        dry_run: bool = False,
     ) -> JsonObject:
         """Patch by RFC 7396 (null removes a key), and return the object's metadata.
 
@@ -218,6 +219,7 @@ class Gateway:
             resource_version: only while it is in that state.
             subresource: patch this one, such as `status`.
             manager: the field manager.
+            dry_run: the API server checks the patch and stores nothing.
 
         Raises:
             NotFoundError: there is none of that name.
@@ -227,6 +229,7 @@ class Gateway:
         guards = {"uid": uid, "resourceVersion": resource_version}
         guarded = with_metadata(patch, {name: value for name, value in guards.items() if value is not None})
         target = resource.path(key, subresource) + _manager_query(manager, force=False)
+        target += "&dryRun=All" if dry_run else ""
         request = self._request("PATCH", target, MERGE_PATCH, orjson.dumps(guarded))
         what = f"{subresource} of {resource.kind}" if subresource else resource.kind
         return await self._write(f"patch {what} {key}", request, Act("patch", resource.kind, subresource))

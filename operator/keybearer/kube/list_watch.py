@@ -107,6 +107,8 @@ class ListWatch:
         self._troubles: dict[str | None, str] = dict.fromkeys(self._namespaces, "not listed yet")
         self.on_followed: Callable[[], None] = lambda: None
         """Called whenever a watch stands that did not before."""
+        self.on_refused: Callable[[], None] | None = None
+        """Called whenever we may not list or watch. If a receiver forgets then, all is listed anew afterwards."""
 
     @property
     def trouble(self) -> str | None:
@@ -151,13 +153,20 @@ class ListWatch:
                     self._troubles[namespace] = str(error)
                     return
                 failures += 1
-                if not self._optional or self._troubles.get(namespace) != str(error):
-                    _log.warning("watch_broken", resource=self._resource.plural, error=str(error))
-                self._troubles[namespace] = str(error)
-                is_refused = self._optional and isinstance(error, ForbiddenError)
+                is_refused = self._note(namespace, error)
+                if isinstance(error, ForbiddenError) and self.on_refused is not None:
+                    version = ""
+                    self.on_refused()
             refusals = refusals + 1 if is_refused else 0
             backoff, number = (_FORBIDDEN_BACKOFF, refusals) if is_refused else (_BACKOFF, failures)
             await asyncio.sleep(backoff.delay(number, self._rng).total_seconds())
+
+    def _note(self, namespace: str | None, error: KubeError) -> bool:
+        """Take note of what keeps it from following; return whether to try again at leisure."""
+        if not self._optional or self._troubles.get(namespace) != str(error):
+            _log.warning("watch_broken", resource=self._resource.plural, error=str(error))
+        self._troubles[namespace] = str(error)
+        return self._optional and isinstance(error, ForbiddenError)
 
     async def _list(self, namespace: str | None) -> str:
         """Tell all that exists and what doesn't any more; return the version that the watch goes on from."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import Self, TypeAlias
 from urllib.parse import quote
 
 from pydantic import JsonValue
@@ -18,6 +19,7 @@ __all__ = [
     "CERTIFICATE_SIGNING_REQUESTS",
     "CLUSTER_TRUST_BUNDLES",
     "CONFIG_MAPS",
+    "CRON_JOBS",
     "CUSTOM_RESOURCE_DEFINITIONS",
     "DAEMON_SETS",
     "DEPLOYMENTS",
@@ -51,6 +53,14 @@ class ObjectKey:
 
     namespace: str
     name: str
+
+    @classmethod
+    def of(cls, body: Mapping[str, JsonValue]) -> Self:
+        """Return the key of an object, as its metadata says; a part that is missing or no text is empty."""
+        meta = body.get("metadata")
+        held = meta if isinstance(meta, dict) else {}
+        namespace, name = held.get("namespace"), held.get("name")
+        return cls(namespace if isinstance(namespace, str) else "", name if isinstance(name, str) else "")
 
     def __str__(self) -> str:
         return f"{self.namespace}/{self.name}" if self.namespace else self.name
@@ -143,6 +153,7 @@ CLUSTER_TRUST_BUNDLES = Resource(
     older_versions=("v1beta1",),  # up to Kubernetes 1.36
 )
 CONFIG_MAPS = Resource("", "v1", "configmaps", "ConfigMap")
+CRON_JOBS = Resource("batch", "v1", "cronjobs", "CronJob")
 CUSTOM_RESOURCE_DEFINITIONS = Resource(
     "apiextensions.k8s.io", "v1", "customresourcedefinitions", "CustomResourceDefinition", namespaced=False
 )

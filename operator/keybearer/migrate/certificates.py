@@ -40,6 +40,9 @@ def profile_draft(
     around: Surroundings,
     notes: Notes,
     where: str,
+    *,
+    has_commands: bool = False,
+    is_named_alone: bool = False,
 ) -> ProfileDraft:
     """Return the profile of an issuer with one certificate.
 
@@ -50,9 +53,12 @@ def profile_draft(
         around: everything that was read.
         notes: of the object.
         where: the field that names the issuer.
+        has_commands: whether the report lists the commands that make the profile; clients trust who signs already.
+        is_named_alone: whether a mapping of all other issuers is none of this one.
     """
     kind, name, _ = issuer
-    place = around.settings.issuer(one.namespace, name)
+    is_its_own = is_named_alone and not around.settings.names_issuer(one.namespace, name)
+    place = None if is_its_own else around.settings.issuer(one.namespace, name)
     slug = place.profile if place is not None else slug_of(name, fallback="profile")
     project = place.project_slug if place is not None else None
     spec: dict[str, JsonValue] = {
@@ -66,8 +72,10 @@ def profile_draft(
     notes.step(
         where,
         f"needs a profile {slug}{in_project} in the service, in place of {kind} {name}",
-        "Make it: keybearer authorities create, policies create, profiles create (docs/certificates.md); clients "
-        "must trust the new authority before.",
+        f"Make it with the commands that are listed for {kind} {name}."
+        if has_commands
+        else "Make it: keybearer authorities create, policies create, profiles create (docs/certificates.md); "
+        "clients must trust the new authority before.",
     )
     return ProfileDraft(
         CERTIFICATE_PROFILE, one.namespace, slug_of(name, fallback="profile"), spec, issuer=issuer

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pydantic import JsonValue
 
 from keybearer.migrate.certificates import ProfileDraft, gathered
+from keybearer.migrate.contents import Contents, FolderToFill, folders_to_fill
 from keybearer.migrate.findings import HARMLESS, Effect, Finding, NotCarriedError, Notes, Verdict, judge
 from keybearer.migrate.foreign import ForeignObject, Inventory, Origin, objects_of
 from keybearer.migrate.held_back import held_back
@@ -50,6 +51,7 @@ class Outcome:
         verdict: how much of it was carried over.
         findings: about its fields.
         written: the manifests that it is in now.
+        contents: what these read from folders that somebody has to fill.
     """
 
     origin: Origin
@@ -57,6 +59,7 @@ class Outcome:
     verdict: Verdict
     findings: tuple[Finding, ...]
     written: tuple[Manifest, ...]
+    contents: tuple[Contents, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +79,11 @@ class Migration:
     unreadable: tuple[Unreadable, ...]
     passed_over: int
     unused: tuple[UnusedMapping, ...] = ()
+
+    @property
+    def folders(self) -> tuple[FolderToFill, ...]:
+        """The folders that somebody has to fill before what is written works."""
+        return folders_to_fill(contents for one in self.outcomes for contents in one.contents)
 
     @property
     def is_whole(self) -> bool:
@@ -143,7 +151,8 @@ def _outcome(case: _Case) -> Outcome:
     verdict = judge(findings, carried=case.is_absorbed or bool(case.written))
     if verdict is Verdict.NOT:  # then there is nothing to do anything for, and nothing that bears no mark
         findings = tuple(one for one in findings if one.effect not in HARMLESS)
-    return Outcome(case.one.origin, case.project, verdict, findings, tuple(case.written))
+    contents = case.notes.contents if case.written else ()
+    return Outcome(case.one.origin, case.project, verdict, findings, tuple(case.written), contents)
 
 
 def _converted(case: _Case, around: Surroundings) -> _Case:

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
+from keybearer.migrate.contents import Contents
+
 __all__ = ["HARMLESS", "Effect", "Finding", "NotCarriedError", "Notes", "Verdict", "judge"]
 
 _TEXT_MAX = 500
@@ -48,12 +50,16 @@ class Finding:
         effect: what became of it.
         why: one sentence, for people; never holds a value of a secret.
         remedy: what to do about it; may be empty.
+        commands: lines for a shell that do it, in this order, quoted; may be empty.
+        comes_last: a step that is taken after all others, because programs lose something until the end.
     """
 
     field: str
     effect: Effect
     why: str
     remedy: str = ""
+    commands: tuple[str, ...] = ()
+    comes_last: bool = False
 
 
 class NotCarriedError(Exception):
@@ -65,10 +71,11 @@ class NotCarriedError(Exception):
 
 
 class Notes:
-    """Collects the findings of one object, each once."""
+    """Collects the findings of one object, each once, and what folders must hold for it."""
 
     def __init__(self) -> None:
         self._found: dict[Finding, None] = {}
+        self._contents: dict[Contents, None] = {}
 
     def left_out(self, field: str, why: str, remedy: str = "") -> None:
         """Note that a field is not carried."""
@@ -82,13 +89,21 @@ class Notes:
         """Note that a value was chosen."""
         self.add(Finding(field, Effect.ASSUMED, _clip(why), _clip(remedy)))
 
-    def step(self, field: str, why: str, remedy: str = "") -> None:
-        """Note what has to be done elsewhere."""
-        self.add(Finding(field, Effect.STEP, _clip(why), _clip(remedy)))
+    def step(self, field: str, why: str, remedy: str = "", commands: Iterable[str] = ()) -> None:
+        """Note what has to be done elsewhere, and the commands that do it."""
+        self.add(Finding(field, Effect.STEP, _clip(why), _clip(remedy), tuple(commands)))
+
+    def last_step(self, why: str, remedy: str, *commands: str) -> None:
+        """Note what has to be done after all other steps, and the commands that do it."""
+        self.add(Finding("", Effect.STEP, _clip(why), _clip(remedy), commands, comes_last=True))
 
     def noted(self, field: str, why: str, remedy: str = "") -> None:
         """Note that a field is not carried, and that nothing is lost by it."""
         self.add(Finding(field, Effect.NOTED, _clip(why), _clip(remedy)))
+
+    def reads(self, contents: Contents) -> None:
+        """Note what the object reads from a folder that somebody has to fill."""
+        self._contents[contents] = None
 
     def add(self, finding: Finding) -> None:
         """Note a finding."""
@@ -98,6 +113,11 @@ class Notes:
     def findings(self) -> tuple[Finding, ...]:
         """All of them, in the order they were found."""
         return tuple(self._found)
+
+    @property
+    def contents(self) -> tuple[Contents, ...]:
+        """What the object reads from folders that somebody has to fill."""
+        return tuple(self._contents)
 
 
 def judge(findings: Iterable[Finding], *, carried: bool) -> Verdict:

@@ -13,7 +13,7 @@ _NO_FOLDER = re.compile(r"[^A-Za-z0-9_-]+")
 
 
 def folder_of(base: str, names: Sequence[str], field: str, notes: Notes) -> str:
-    """Return the folder of that path below another one; where a name can't be a folder's, it is changed and noted.
+    """Return the folder of that path below another one; hyphens replace what folders' names don't have, with a note.
 
     Args:
         base: the folder that stands for the root of the other store.
@@ -23,9 +23,11 @@ def folder_of(base: str, names: Sequence[str], field: str, notes: Notes) -> str:
     """
     clean = [_NO_FOLDER.sub("-", name).strip("-") or "-" for name in names]
     if clean != list(names):
-        notes.assumed(
+        given = "/".join(names)
+        notes.step(
             field,
-            "has characters that no folder's name has; they are taken for hyphens",
-            "Give the folder that name, or correct secretPath.",
+            f"has characters that no folder's name has: the contents of {given[:253]} must be in "
+            f"{'/'.join([base.rstrip('/'), *clean])[:253]}",
+            "Bring them there: keybearer secrets import. Or correct secretPath.",
         )
     return "/".join([base.rstrip("/"), *clean]) or "/"

@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 __all__ = ["Expression", "UnknownFunctionError", "call", "literal"]
 
@@ -165,6 +166,16 @@ def _printf(arguments: _Arguments) -> Expression:
     return _filtered(literal(form.replace("%v", "%s")), f"format({listed})")
 
 
+def _print(arguments: _Arguments) -> Expression:
+    """Join texts; Go puts a blank between two values that are no texts, which only shows when the template runs."""
+    if not arguments:
+        raise UnknownFunctionError("print without arguments")
+    texts = [isinstance(one.value, str) for one in arguments]
+    if any(not (one or other) for one, other in pairwise(texts)):
+        raise UnknownFunctionError("print of values side by side")
+    return Expression(" ~ ".join(one.primary for one in arguments), is_primary=False)
+
+
 def _ternary(arguments: _Arguments) -> Expression:
     _count(arguments, 3)
     yes, no, condition = arguments
@@ -207,6 +218,7 @@ _FUNCTIONS: Mapping[str, _Function] = {
     "b64dec": _filter("b64decode"),
     "encodeBase64": _filter("b64encode"),
     "decodeBase64ToBytes": _filter("b64decode"),
+    "sha256sum": _filter("sha256"),
     "upper": _filter("upper"),
     "lower": _filter("lower"),
     "trim": _filter("trim"),
@@ -234,6 +246,7 @@ _FUNCTIONS: Mapping[str, _Function] = {
     "hasSuffix": _method("endswith"),
     "splitList": _method("split"),
     "contains": _contains,
+    "print": _print,
     "printf": _printf,
     "cat": _operator("~ ' ' ~", 1),
     "index": _index,

@@ -8,8 +8,18 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from keybearer.base.errors import ConfigurationError
+from keybearer.wire.limits import PROJECT_SLUG_MAX, PROJECT_SLUG_MIN
 
-__all__ = ["IssuerPlace", "Place", "Settings", "UnusedMapping", "read_issuers", "read_places", "slug_of"]
+__all__ = [
+    "IssuerPlace",
+    "Place",
+    "Settings",
+    "UnusedMapping",
+    "project_slug_of",
+    "read_issuers",
+    "read_places",
+    "slug_of",
+]
 
 _SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _ENVIRONMENT = re.compile(r"[a-z0-9]+([_-]+[a-z0-9]+)*")
@@ -79,6 +89,8 @@ class Settings:
         issuers: profiles by name of an issuer, likewise.
         identity: the Secret that `identityRef` names where the manifests name none that will do.
         adopt: whether targets may take over the Secrets that the other operator wrote.
+        connections: whether stores that are only read become AppConnections, by which the service can import from
+            them.
         asked: what was looked up while converting: option, namespace and name, in that order.
     """
 
@@ -87,6 +99,7 @@ class Settings:
     issuers: Mapping[str, IssuerPlace] = field(default_factory=dict)
     identity: str = DEFAULT_IDENTITY
     adopt: bool = True
+    connections: bool = False
     asked: dict[tuple[str, str, str], None] = field(default_factory=dict, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -96,6 +109,14 @@ class Settings:
     def store(self, namespace: str, name: str) -> Place | None:
         """Return where the contents of a store are; None where nobody said."""
         return self._find("--map-store", self.stores, namespace, name)
+
+    def names_store(self, namespace: str, name: str) -> bool:
+        """Tell whether a store is mapped by its own name, not as one of all others."""
+        return _key_of(self.stores, namespace, name) not in (None, EVERY)
+
+    def names_issuer(self, namespace: str, name: str) -> bool:
+        """Tell whether an issuer is mapped by its own name, not as one of all others."""
+        return _key_of(self.issuers, namespace, name) not in (None, EVERY)
 
     def secret(self, namespace: str, name: str) -> Place | None:
         """Return where the contents of a Kubernetes Secret are; None where nobody said."""
@@ -129,7 +150,7 @@ def _key_of(places: Mapping[str, object], namespace: str, name: str) -> str | No
 
 
 def read_places(option: str, given: Iterable[str]) -> dict[str, Place]:
-    """Return the places of options such as `vault=shop/prod/apps`.
+    """Return the places of options such as `vault=webshop/prod/apps`.
 
     Raises:
         ConfigurationError: one is none; the text names the option.
@@ -145,6 +166,7 @@ def read_places(option: str, given: Iterable[str]) -> dict[str, Place]:
             raise ConfigurationError(
                 f"{option}: {text!r} is no NAME=PROJECT/ENVIRONMENT or NAME=PROJECT/ENVIRONMENT/PATH, each name once"
             )
+        _check_length(option, text, project)
         places[name] = Place(project, environment, folder or "/")
     return places
 
@@ -164,8 +186,25 @@ def read_issuers(option: str, given: Iterable[str]) -> dict[str, IssuerPlace]:
             raise ConfigurationError(
                 f"{option}: {text!r} is no NAME=PROFILE or NAME=PROJECT/PROFILE, each name once"
             )
+        if project:
+            _check_length(option, text, project)
         places[name] = IssuerPlace(profile, project or None)
     return places
+
+
+def _check_length(option: str, text: str, project: str) -> None:
+    """Raise ConfigurationError for a slug that no project can have: the report would have commands that fail."""
+    if not PROJECT_SLUG_MIN <= len(project) <= PROJECT_SLUG_MAX:
+        raise ConfigurationError(
+            f"{option}: project {project!r} of {text!r} must have {PROJECT_SLUG_MIN} to {PROJECT_SLUG_MAX} "
+            "characters, as the slug of every project has"
+        )
+
+
+def project_slug_of(name: str) -> str:
+    """Return a name as the slug of a project, which the service takes from 5 characters to 36."""
+    slug = slug_of(name)[:PROJECT_SLUG_MAX].strip("-")
+    return slug if len(slug) >= PROJECT_SLUG_MIN else f"{slug}-secrets"
 
 
 def slug_of(name: str, *, fallback: str = "secrets") -> str:

@@ -1,23 +1,32 @@
-"""Templates of targets: each key by itself, so that one that has no equal doesn't take the others along."""
+"""Templates of targets, key by key: one that can't be translated is marked, and the others are kept."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from typing import Final
 
 from keybearer.migrate.findings import Notes
 from keybearer.migrate.go_template import FieldReader, TemplateError, translate, variables_of
 
-__all__ = ["translated"]
+__all__ = ["TODO", "marked", "translated"]
+
+TODO: Final = "TODO_write_this_template_in_Jinja2"
+"""A variable that no secret has as its name: while it is in a template, the operator renders and writes nothing."""
+_KEY: Final = re.compile(r"[-._a-zA-Z0-9]{1,253}")
+"""Of a Secret. A mark under any other would have the whole object refused."""
+_ORIGINAL_MAX: Final = 8192
+"""Characters of a template that a mark quotes: more than a person translates by reading."""
 
 
 def translated(
     given: Mapping[str, str], field: str, notes: Notes, read: FieldReader = variables_of
 ) -> dict[str, str]:
-    """Return Jinja2 templates by key; what has no equal is noted.
+    """Return Jinja2 templates by key; one that has no equal is marked and noted.
 
     Args:
         given: templates of Go by key.
-        field: where they stand.
+        field: their field in the manifest.
         notes: of the object.
         read: what fields of the root are.
     """
@@ -30,6 +39,19 @@ def translated(
             notes.left_out(
                 f"{field}.{key[:80]}",
                 f"{error} has no equal in Keybearer's templates",
-                f"Write this key in Jinja2: target.template.data{near}.",
+                f"Write this key in Jinja2, in place of the TODO in target.template.data{near}.",
             )
+            if _KEY.fullmatch(key):
+                found[key] = marked(template)
     return found
+
+
+def marked(original: str) -> str:
+    """Return a template that keeps another one as a comment, and fails to render until somebody has written it anew.
+
+    Args:
+        original: a template in another language, or a sentence that says where it is.
+    """
+    # A comment of Jinja2 ends at the first of these pairs.
+    quoted = original[:_ORIGINAL_MAX].replace("#}", "# }").rstrip()
+    return f"{{# TODO: write this template in Jinja2. It was:\n{quoted}\n#}}{{{{ {TODO} }}}}"

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from keybearer.outbound.addresses import Address, inner_kind, plain_address
 from keybearer.outbound.allowed import AllowedOutbound, parse_allowed
-from keybearer.outbound.errors import OutboundFailedError, OutboundRefusedError
+from keybearer.outbound.errors import OutboundRefusedError, OutboundUnreachableError
 from keybearer.outbound.urls import folded_host
 
 __all__ = ["CONNECT_SECONDS", "CheckedPlace", "Gate", "Resolver", "resolve_by_system"]
@@ -70,7 +70,7 @@ class Gate:
 
         Raises:
             OutboundRefusedError: all of them are inner addresses, and none is listed.
-            OutboundFailedError: the host has no address.
+            OutboundUnreachableError: the host has no address.
         """
         name = folded_host(host)
         literal = plain_address(name)
@@ -81,7 +81,7 @@ class Gate:
                 async with asyncio.timeout(CONNECT_SECONDS):
                     found = await self._resolve(name, port)
             except (OSError, UnicodeError) as error:  # a TimeoutError is an OSError
-                raise OutboundFailedError("the host's name can't be resolved") from error
+                raise OutboundUnreachableError(f"the host's name {name} can't be resolved") from error
         listed = tuple(address for address in found if self._allowed.lists(name, address, port))
         passed = listed or tuple(address for address in found if inner_kind(address) is None)
         if not passed:
@@ -96,7 +96,7 @@ class Gate:
         """Return a socket for asyncio that is connected to one of the addresses; the caller closes it.
 
         Raises:
-            OutboundFailedError: none of them accepts a connection.
+            OutboundUnreachableError: none of them accepts a connection.
         """
         loop = asyncio.get_running_loop()
         failure: OSError | None = None
@@ -113,7 +113,7 @@ class Gate:
                     continue
                 undo.pop_all()
                 return connecting
-        raise OutboundFailedError("the host can't be reached") from failure
+        raise OutboundUnreachableError("the host can't be reached") from failure
 
 
 async def resolve_by_system(host: str, port: int) -> Sequence[Address]:

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import re
 import ssl
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
 
 import httpcore
 
-from keybearer.outbound.errors import OutboundFailedError, OutboundRefusedError
+from keybearer.outbound.errors import (
+    OutboundFailedError,
+    OutboundRefusedError,
+    OutboundUnreachableError,
+    OutboundUntrustedError,
+)
 from keybearer.outbound.gate import CONNECT_SECONDS, Gate
 from keybearer.outbound.urls import OutboundUrl
 
@@ -57,7 +63,9 @@ class OutboundHttp:
 
         Raises:
             OutboundRefusedError: the host may not be called, or not without TLS.
-            OutboundFailedError: it can't be reached or verified, took too long, or answers more than the limit.
+            OutboundUnreachableError: there is no connection to it.
+            OutboundUntrustedError: its certificate isn't trusted.
+            OutboundFailedError: it took too long, speaks no TLS, or answers more than the limit.
         """
         if not _VISIBLE.fullmatch(bearer):
             raise OutboundFailedError("the bearer token holds a character that is not allowed in a header")
@@ -100,8 +108,44 @@ class OutboundHttp:
                         raise OutboundFailedError(f"the host answers more than {limit_bytes} bytes")
                 return OutboundAnswer(response.status, bytes(received))
         except (httpcore.NetworkError, httpcore.ProtocolError, httpcore.TimeoutException) as error:
-            # The message may repeat what was sent. A failed TLS verification raises this too.
-            raise OutboundFailedError(f"no usable answer came: {type(error).__name__}") from error
+            # A failed TLS handshake raises this too.
+            raise _failed(error) from error
+
+
+def _failed(error: Exception) -> OutboundFailedError:
+    """Return what an exchange failed of; never with the library's message, which may repeat what was sent."""
+    for cause in _causes(error):
+        match cause:
+            case ssl.SSLCertVerificationError():
+                return OutboundUntrustedError(f"the host's certificate isn't trusted: {cause.verify_message}")
+            case ssl.SSLError():
+                return OutboundFailedError(
+                    f"the TLS handshake failed ({cause.reason}); check that the port speaks TLS"
+                )
+            case _:
+                pass
+    return OutboundFailedError(f"no usable answer came: {type(error).__name__}")
+
+
+def _why_unconnected(error: BaseException | None, place: str) -> str:
+    """Return why there is no connection to a place, HOST:PORT as it was named."""
+    for cause in _causes(error):
+        match cause:
+            case ConnectionRefusedError():
+                return f"nothing listens at {place} (connection refused)"
+            case httpcore.ConnectTimeout() | TimeoutError():
+                return f"no connection to {place} within {CONNECT_SECONDS:g} s"
+            case OSError(errno=errno.ENETUNREACH | errno.EHOSTUNREACH):
+                return f"there is no route to {place}"
+            case _:
+                pass
+    return f"no connection to {place}"
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
 
 
 class GatedBackend(httpcore.AsyncNetworkBackend):
@@ -139,7 +183,9 @@ class GatedBackend(httpcore.AsyncNetworkBackend):
                 )
             except (httpcore.NetworkError, httpcore.TimeoutException) as error:
                 failure = error
-        raise OutboundFailedError("the host can't be reached") from failure
+        raise OutboundUnreachableError(
+            f"the host can't be reached: {_why_unconnected(failure, f'{host}:{port}')}"
+        ) from failure
 
 
 class _Stream(httpcore.AsyncNetworkStream):

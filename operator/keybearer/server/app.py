@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from fastapi import APIRouter, FastAPI
 from starlette.routing import BaseRoute, Route
@@ -37,6 +37,7 @@ from keybearer.server.routes import (
     folders,
     grants,
     identities,
+    identity_memberships,
     imports,
     keys,
     kubernetes_auth,
@@ -49,14 +50,16 @@ from keybearer.server.routes import (
     secret_writes,
     secrets,
     status,
+    tags,
     users,
 )
 from keybearer.server.routing import RouteIndex
+from keybearer.server.table_routes import TableRoute
 
 __all__ = ["create_app"]
 
 # In the order of looking: a literal part comes before a parameter in its place.
-_ROUTERS: tuple[APIRouter | Callable[[Catalogue], APIRouter], ...] = (
+_ROUTES: tuple[Sequence[TableRoute] | APIRouter | Callable[[Catalogue], APIRouter], ...] = (
     status.router,
     secrets.lists,
     certificates.issuing,
@@ -67,8 +70,10 @@ _ROUTERS: tuple[APIRouter | Callable[[Catalogue], APIRouter], ...] = (
     secret_writes.router,
     folders.router,
     imports.router,
-    environments.router,
+    environments.ROUTES,
+    tags.ROUTES,
     projects.router,
+    identity_memberships.router,
     memberships.router,
     identities.router,
     kubernetes_auth.login,
@@ -97,6 +102,7 @@ _ROUTERS: tuple[APIRouter | Callable[[Catalogue], APIRouter], ...] = (
     certificates.router,
     certificate_approvals.router,
     pki_subscribers.router,
+    secrets.slashed,
 )
 
 
@@ -131,9 +137,12 @@ def create_app(
         },
     )
     app.state.context = context
-    for given in _ROUTERS:
-        router = given if isinstance(given, APIRouter) else given(context.catalogue)
-        app.router.routes.extend(router.routes)
+    for given in _ROUTES:
+        if isinstance(given, Sequence):
+            app.router.routes.extend(given)
+        else:
+            router = given if isinstance(given, APIRouter) else given(context.catalogue)
+            app.router.routes.extend(router.routes)
     add_documentation(app)
     app.router.middleware_stack = RouteIndex(app.router.routes, app.router.app)
     add_error_handlers(app)

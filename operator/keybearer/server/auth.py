@@ -6,7 +6,7 @@ All routes are of these classes: what each needs, a bound of its time and anothe
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from typing import Any
 
 from fastapi.routing import APIRoute
@@ -23,19 +23,23 @@ from keybearer.wire.limits import OPEN_BODY_MAX_BYTES
 __all__ = [
     "OPEN_BODY_SECONDS",
     "REQUEST_SECONDS",
+    "SECURED",
     "AuthenticatedRoute",
     "DirectRoute",
     "OpenRoute",
     "address_of",
+    "authenticated",
     "bearer_of",
     "known_principal_of",
+    "opened",
     "principal_of",
     "remember_principal",
 ]
 
 _Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 _SCHEME_LENGTH = len("Bearer ")
-_SECURED: dict[str, object] = {"security": [{"bearerAuth": []}]}
+SECURED: Mapping[str, object] = {"security": [{"bearerAuth": []}]}
+"""What the documentation says of a route that needs a token."""
 REQUEST_SECONDS = 60
 """What a request may take, its body included; past it the database unit is undone and 504 answered."""
 
@@ -44,42 +48,50 @@ OPEN_BODY_SECONDS = 10
 """Of these, for the body of who showed no token, from its head on."""
 
 
+def opened(handler: _Handler) -> _Handler:
+    """Return the handler within the bounds of a request, and of a body that anybody may send."""
+
+    async def handle(request: Request) -> Response:
+        refuse_announced(request.scope, OPEN_BODY_MAX_BYTES)
+        timely = timely_body(request.receive, OPEN_BODY_SECONDS)
+        bounded = Request(request.scope, bounded_body(timely, OPEN_BODY_MAX_BYTES))
+        async with asyncio.timeout(REQUEST_SECONDS):
+            return await repeated(lambda: handler(bounded))
+
+    return handle
+
+
+def authenticated(handler: _Handler) -> _Handler:
+    """Return the handler with the question in front who is there: 401 comes before a word about the body."""
+
+    async def handle(request: Request) -> Response:
+        async with asyncio.timeout(REQUEST_SECONDS):
+            await repeated(lambda: _authenticate(request))
+            response = await repeated(lambda: handler(request))
+            await context_of(request).audit.settle()
+            return response
+
+    return handle
+
+
 class OpenRoute(APIRoute):
     """A route that asks nobody who is there: logins, and what carries its token in its body."""
 
     def get_route_handler(self) -> _Handler:
-        """Return the handler within the bounds of a request, and of a body that anybody may send."""
-        handler = super().get_route_handler()
-
-        async def handle(request: Request) -> Response:
-            refuse_announced(request.scope, OPEN_BODY_MAX_BYTES)
-            timely = timely_body(request.receive, OPEN_BODY_SECONDS)
-            bounded = Request(request.scope, bounded_body(timely, OPEN_BODY_MAX_BYTES))
-            async with asyncio.timeout(REQUEST_SECONDS):
-                return await repeated(lambda: handler(bounded))
-
-        return handle
+        """Return the handler within its bounds."""
+        return opened(super().get_route_handler())
 
 
 class AuthenticatedRoute(APIRoute):
-    """A route that first of all asks who is there: 401 comes before a word about the body."""
+    """A route that first of all asks who is there."""
 
     def __init__(self, *arguments: Any, **keywords: Any) -> None:  # noqa: ANN401 - the framework's own signature
         super().__init__(*arguments, **keywords)
-        self.openapi_extra = {**(self.openapi_extra or {}), **_SECURED}
+        self.openapi_extra = {**(self.openapi_extra or {}), **SECURED}
 
     def get_route_handler(self) -> _Handler:
         """Return the handler with the question in front."""
-        handler = super().get_route_handler()
-
-        async def handle(request: Request) -> Response:
-            async with asyncio.timeout(REQUEST_SECONDS):
-                await repeated(lambda: _authenticate(request))
-                response = await repeated(lambda: handler(request))
-                await context_of(request).audit.settle()
-                return response
-
-        return handle
+        return authenticated(super().get_route_handler())
 
 
 class DirectRoute(AuthenticatedRoute):

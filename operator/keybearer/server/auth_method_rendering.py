@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from keybearer.store.auth_methods import KubernetesAuth, LdapAuth
+from keybearer.wire.auth_methods import TokenReviewer
 from keybearer.wire.base import write_instant
 
 __all__ = ["kubernetes_auth_json", "ldap_auth_json"]
@@ -12,12 +13,13 @@ __all__ = ["kubernetes_auth_json", "ldap_auth_json"]
 Json = dict[str, object]
 
 
-def kubernetes_auth_json(auth: KubernetesAuth) -> Json:
-    """Return Kubernetes auth (wire.md section 1.2)."""
+def kubernetes_auth_json(auth: KubernetesAuth, reviewer: TokenReviewer) -> Json:
+    """Return Kubernetes auth (wire.md section 1.2), and whose token asks for reviews."""
     return {
         "kubernetesHost": auth.host,
         "caCert": auth.ca_pem,
         "tokenReviewMode": "api",
+        "tokenReviewer": reviewer,
         "allowedNamespaces": auth.allowed_namespaces,
         "allowedNames": auth.allowed_names,
         "allowedAudience": auth.allowed_audience,

@@ -54,6 +54,7 @@ from keybearer.domain.external_logins import ExternalLogins
 from keybearer.domain.folders import Folders
 from keybearer.domain.grants import ProjectGrants
 from keybearer.domain.identities import Identities
+from keybearer.domain.identity_memberships import IdentityMemberships
 from keybearer.domain.key_rotation import KeyRotation
 from keybearer.domain.lockouts import Lockouts
 from keybearer.domain.memberships import UserMemberships
@@ -120,6 +121,7 @@ class ServiceContext:
     setup: InstanceSetup
     user_logins: UserLogins
     users: Users
+    identity_memberships: IdentityMemberships
     memberships: UserMemberships
     identities: Identities
     projects: Projects
@@ -227,6 +229,7 @@ def build_context(
         setup=InstanceSetup(database, keys, passwords, clock, door),
         user_logins=UserLogins(database, keys, gate, clock),
         users=Users(database, passwords, gate, clock),
+        identity_memberships=IdentityMemberships(database, clock),
         memberships=UserMemberships(database, Lockouts(keys), clock),
         identities=Identities(database, keys, clock),
         projects=Projects(database, clock),

@@ -12,9 +12,11 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
+from types import MappingProxyType
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
+from pydantic.alias_generators import to_camel
 from pydantic_core import ErrorDetails
 from starlette.exceptions import HTTPException
 
@@ -34,6 +36,7 @@ from keybearer.server.refusal_audit import record_refusal
 from keybearer.server.request_scope import request_id_of
 from keybearer.store.failures import BusyError, TooSlowError, UnavailableError, UnstorableTextError
 from keybearer.store.sealing.envelope import AlteredDatabaseError, UnsealError
+from keybearer.wire.base import length_told
 from keybearer.wire.errors import ErrorBody, ValidationIssue
 
 __all__ = ["BadRequestError", "add_error_handlers", "answer_to"]
@@ -72,8 +75,12 @@ _UNFORESEEN = "Something went wrong"
 _PLACES = frozenset({"body", "query", "path"})
 _UNOPENED = "A stored value can't be opened: the database is damaged, or of another service"
 
-# Messages of pydantic that repeat a piece of the input.
+# Messages of pydantic that repeat a piece of the input, or speak of Python's types.
 _TELLING = {
+    "dict_type": "Input should be an object",
+    "model_type": "Input should be an object",
+    "model_attributes_type": "Input should be an object",
+    "tuple_type": "Input should be a list",
     "union_tag_invalid": "Input is none of the known variants",
     "uuid_parsing": "Input should be a valid UUID",
     "datetime_from_date_parsing": "Input should be a valid datetime",
@@ -111,7 +118,9 @@ async def _malformed(request: Request, error: Exception) -> Response:
     issues: Sequence[ErrorDetails] = error.errors()
     if any(issue["type"] == "json_invalid" for issue in issues):
         return _answer(request, 400, "BadRequest", "The body is no valid JSON")
-    return _answer(request, 422, "ValidationFailure", [_issue(issue, error.body) for issue in issues])
+    parameters = request.scope.get("path_params", {})
+    told = [_issue(issue, error.body, parameters) for issue in issues]
+    return _answer(request, 422, "ValidationFailure", told)
 
 
 async def _http(request: Request, error: Exception) -> Response:
@@ -223,16 +232,25 @@ def _denial(denial: Denial) -> dict[str, object]:
     }
 
 
-def _issue(issue: ErrorDetails, body: object = None) -> ValidationIssue:
+def _issue(
+    issue: ErrorDetails, body: object = None, parameters: Mapping[str, object] = MappingProxyType({})
+) -> ValidationIssue:
     code = issue["type"]
     # The first part says where of the request; a field may be called `path` as well.
     place, *location = issue["loc"] or ("",)
     if place not in _PLACES:
         location = [place, *location]
+    elif place == "path":
+        location = [_parameter(part, parameters) for part in location]
     elif place == "body" and isinstance(body, Mapping):
         location = _written_path(location, body)
-    message = _TELLING.get(code, issue["msg"]).removeprefix("Value error, ")
+    message = length_told(issue) or _TELLING.get(code, issue["msg"]).removeprefix("Value error, ")
     return ValidationIssue(code=code, path=location, message=message)
+
+
+def _parameter(name: int | str, parameters: Mapping[str, object]) -> int | str:
+    """Return a parameter of the path as the interface calls it: `id` where there is no other one."""
+    return "id" if len(parameters) == 1 and str(name).endswith("_id") else to_camel(str(name))
 
 
 def _written_path(location: Sequence[int | str], body: object) -> list[int | str]:

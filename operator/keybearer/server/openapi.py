@@ -11,6 +11,7 @@ from starlette.responses import HTMLResponse, Response
 
 from keybearer.server.answers import json_response
 from keybearer.server.docs_page import PAGE
+from keybearer.server.table_routes import TableRoute
 from keybearer.wire.errors import ErrorBody
 
 __all__ = ["add_documentation"]
@@ -62,7 +63,7 @@ def _document(app: FastAPI) -> dict[str, Any]:
             title=app.title,
             version=app.version,
             description="Secrets, app connections and certificates.",
-            routes=app.routes,
+            routes=[route.described() if isinstance(route, TableRoute) else route for route in app.routes],
             servers=[{"url": "http://localhost:8080", "description": "Local server"}],
         )
         _describe_errors(document)

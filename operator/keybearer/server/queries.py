@@ -32,7 +32,7 @@ def query_of(request: Request, model: type[_Model]) -> _Model:
     try:
         return model.model_validate(dict(pairs))
     except ValidationError as error:
-        issues = error.errors(include_url=False, include_context=False, include_input=False)
+        issues = error.errors(include_url=False, include_input=False)
         raise RequestValidationError(
             [{**issue, "loc": ("query", *issue["loc"])} for issue in issues]
         ) from error

@@ -63,7 +63,7 @@ _TOKENS = frozenset({"/api/v1/auth/token/renew", "/api/v1/admin/bootstrap"})
 _SECRETS = ("/api/v3/secrets", "/api/v4/secrets")
 _UNAUTHORIZED = 401
 _READING = frozenset({"GET", "HEAD", "OPTIONS"})
-_ASKING = ("/api/v1/events/", "/api/v1/cert-manager/ocsp/")
+_ASKING = re.compile(r"/api/v1/(events|cert-manager/ocsp)/.*|/api/v1/workspace/[^/]+/memberships/details")
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,8 +131,8 @@ def class_of(method: str, path: str) -> RequestClass | None:
         return RequestClass.CREATION
     if path.startswith(_SECRETS):
         return RequestClass.SECRETS
-    # To subscribe, and to ask for a certificate's standing, are POSTs that change nothing.
-    reads = method in _READING or path.startswith(_ASKING)
+    # To subscribe, and to ask for a certificate's standing or a member, are POSTs that change nothing.
+    reads = method in _READING or _ASKING.fullmatch(path) is not None
     return RequestClass.READ if reads else RequestClass.WRITE
 
 

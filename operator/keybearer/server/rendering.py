@@ -12,30 +12,31 @@ import orjson
 
 from keybearer.base.slices import in_slices
 from keybearer.domain.folders import FolderView
+from keybearer.domain.identity_lookup import IdentityView
+from keybearer.domain.identity_memberships import IdentityMembership
 from keybearer.domain.issuing import IssuedToken
 from keybearer.domain.projects import ProjectView
 from keybearer.domain.secrets.questions import SecretListing, ShownImport, ShownSecret
 from keybearer.store.records import (
     ClientSecret,
-    Environment,
     Identity,
     Membership,
-    Tag,
     UniversalAuth,
 )
 from keybearer.wire.base import write_instant
 
 __all__ = [
     "client_secret_json",
-    "environment_json",
     "folder_json",
     "folder_with_environment_json",
+    "identity_detail_json",
     "identity_json",
+    "identity_membership_json",
+    "identity_view_json",
     "listing_body",
     "membership_json",
     "project_json",
     "secret_json",
-    "tag_json",
     "token_json",
     "universal_auth_json",
 ]
@@ -132,19 +133,6 @@ def project_json(view: ProjectView) -> Json:
     }
 
 
-def environment_json(environment: Environment) -> Json:
-    """Return an environment by itself (wire.md section 2.10)."""
-    return {
-        "id": environment.id,
-        "name": environment.name,
-        "slug": environment.slug,
-        "position": environment.position,
-        "projectId": environment.project_id,
-        "createdAt": write_instant(environment.created_at),
-        "updatedAt": write_instant(environment.updated_at),
-    }
-
-
 def folder_json(view: FolderView, *, relative_to: str | None = None) -> Json:
     """Return a folder (wire.md section 2.9), with its path under another where one is given."""
     folder = view.folder
@@ -181,21 +169,8 @@ def folder_with_environment_json(view: FolderView) -> Json:
     }
 
 
-def tag_json(tag: Tag) -> Json:
-    """Return a tag (wire.md section 2.10)."""
-    return {
-        "id": tag.id,
-        "slug": tag.slug,
-        "name": tag.name,
-        "color": tag.color,
-        "projectId": tag.project_id,
-        "createdAt": write_instant(tag.created_at),
-        "updatedAt": write_instant(tag.updated_at),
-    }
-
-
 def identity_json(identity: Identity) -> Json:
-    """Return a machine identity (wire.md section 1.4)."""
+    """Return a machine identity as lists have it (wire.md section 1.4)."""
     return {
         "id": identity.id,
         "name": identity.name,
@@ -204,6 +179,21 @@ def identity_json(identity: Identity) -> Json:
         "createdAt": write_instant(identity.created_at),
         "updatedAt": write_instant(identity.updated_at),
     }
+
+
+def identity_view_json(view: IdentityView) -> Json:
+    """Return a machine identity with its ways to log in."""
+    return {
+        **identity_json(view.identity),
+        "hasDeleteProtection": False,
+        "authMethods": view.auth_methods,
+        "metadata": [],
+    }
+
+
+def identity_detail_json(view: IdentityView) -> Json:
+    """Return a machine identity as it is read: Terraform's provider looks for it one level deeper."""
+    return {**identity_view_json(view), "identity": _identity_itself_json(view)}
 
 
 def universal_auth_json(auth: UniversalAuth) -> Json:
@@ -254,6 +244,24 @@ def membership_json(membership: Membership) -> Json:
         "roles": [{"role": role} for role in membership.roles],
         "createdAt": write_instant(membership.created_at),
         "updatedAt": write_instant(membership.updated_at),
+    }
+
+
+def identity_membership_json(found: IdentityMembership) -> Json:
+    """Return an identity's roles in a project, with both sides."""
+    return {
+        **membership_json(found.membership),
+        "identity": _identity_itself_json(found.identity),
+        "project": {"id": found.project.id, "name": found.project.name},
+    }
+
+
+def _identity_itself_json(view: IdentityView) -> Json:
+    return {
+        "id": view.identity.id,
+        "name": view.identity.name,
+        "hasDeleteProtection": False,
+        "authMethods": view.auth_methods,
     }
 
 

@@ -49,6 +49,9 @@ class RequestShell:
         """Serve one request."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
+        elif scope["method"] == "HEAD":
+            # A HEAD is answered as a GET without its body (RFC 9110, 9.3.2). The server keeps its own scope.
+            await self({**scope, "method": "GET"}, receive, _without_body(send))
         elif self._tracer is None:
             await self._serve(scope, receive, send, None)
         else:
@@ -125,3 +128,10 @@ def _origin(scope: Scope, request_id: str) -> Origin:
     client = scope.get("client")
     user_agent = next((value for name, value in scope["headers"] if name == b"user-agent"), b"")
     return Origin(None if client is None else client[0], user_agent.decode("latin-1"), request_id)
+
+
+def _without_body(send: Send) -> Send:
+    async def answer(message: Message) -> None:
+        await send({**message, "body": b""} if message["type"] == "http.response.body" else message)
+
+    return answer

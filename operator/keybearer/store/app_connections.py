@@ -10,7 +10,7 @@ from typing import Any
 
 import orjson
 from pydantic import JsonValue
-from sqlalchemy import ColumnElement, and_, delete, func, insert, or_, select, update
+from sqlalchemy import ColumnElement, and_, bindparam, delete, func, insert, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from keybearer.base.ids import OrganizationId, ProjectId
@@ -92,6 +92,11 @@ class SyncOfConnection:
 
 
 _CONNECTIONS = select_record(AppConnectionRow, AppConnection)
+# Each run of a sync asks for these: they are built once.
+_IS_IT = AppConnectionRow.id == bindparam("connection_id")
+_ONE = _CONNECTIONS.where(_IS_IT)
+_LOCKED = _ONE.with_for_update()
+_SEALED = select(AppConnectionRow.credentials, AppConnectionRow.retiring).where(_IS_IT)
 
 
 class AppConnections:
@@ -141,10 +146,8 @@ class AppConnections:
 
     async def get(self, connection_id: str, *, for_change: bool = False) -> AppConnection | None:
         """Return the connection of that id, or None; for a change it is kept from other writers."""
-        statement = _CONNECTIONS.where(AppConnectionRow.id == connection_id)
-        row = (
-            await self._connection.execute(statement.with_for_update() if for_change else statement)
-        ).one_or_none()
+        statement = _LOCKED if for_change else _ONE
+        row = (await self._connection.execute(statement, {"connection_id": connection_id})).one_or_none()
         return None if row is None else AppConnection(*row)
 
     async def named(
@@ -183,10 +186,7 @@ class AppConnections:
         found = await self.get(connection_id)
         if found is None:
             return None
-        statement = select(AppConnectionRow.credentials, AppConnectionRow.retiring).where(
-            AppConnectionRow.id == connection_id
-        )
-        sealed, retiring = (await self._connection.execute(statement)).one()
+        sealed, retiring = (await self._connection.execute(_SEALED, {"connection_id": connection_id})).one()
         return OpenedConnection(
             found,
             await self._open(CONNECTION_CREDENTIALS, found.id, sealed),

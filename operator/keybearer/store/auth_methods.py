@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import delete, insert, update
+from sqlalchemy import delete, insert, literal, select, union_all, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from keybearer.base.ids import IdentityId
@@ -14,6 +15,7 @@ from keybearer.store.columns import select_record
 from keybearer.store.keys import Keys
 from keybearer.store.sealing.envelope import Ciphertext, Plaintext, associate, key_name_of
 from keybearer.store.tables.auth_methods import KubernetesAuthRow, LdapAuthRow
+from keybearer.store.tables.identities import UniversalAuthRow
 
 __all__ = ["BIND_PASSWORD", "CREDENTIALS", "REVIEWER_TOKEN", "AuthMethods", "KubernetesAuth", "LdapAuth"]
 
@@ -84,6 +86,11 @@ class LdapAuth:
 
 _KUBERNETES = select_record(KubernetesAuthRow, KubernetesAuth)
 _LDAP = select_record(LdapAuthRow, LdapAuth)
+_ROWS: Mapping[str, type[KubernetesAuthRow | LdapAuthRow | UniversalAuthRow]] = {
+    "kubernetes-auth": KubernetesAuthRow,
+    "ldap-auth": LdapAuthRow,
+    "universal-auth": UniversalAuthRow,
+}
 
 
 class AuthMethods:
@@ -96,6 +103,14 @@ class AuthMethods:
     async def prepare(self) -> None:
         """Make the sealing key if there is none yet: those who read later can't."""
         await self._keys.active_in_line(CREDENTIALS)
+
+    async def names(self, identity_id: IdentityId) -> tuple[str, ...]:
+        """Return which methods the identity has, in the words of their paths, by name."""
+        held = [
+            select(literal(name)).select_from(row).where(row.identity_id == identity_id)
+            for name, row in _ROWS.items()
+        ]
+        return tuple(sorted((await self._connection.execute(union_all(*held))).scalars()))
 
     async def kubernetes(self, identity_id: IdentityId, *, for_change: bool = False) -> KubernetesAuth | None:
         """Return the identity's configuration, or None; for a change it is kept from other writers.

@@ -15,6 +15,7 @@ from sqlalchemy import (
     Select,
     String,
     Text,
+    bindparam,
     case,
     select,
     type_coerce,
@@ -38,6 +39,7 @@ __all__ = [
     "milliseconds",
     "moved",
     "number_in",
+    "reached",
     "record_columns",
     "select_record",
 ]
@@ -87,14 +89,21 @@ Revision = BigInteger().with_variant(Integer, "sqlite")
 """A number that only grows; see `moved`. SQLite keeps eight bytes of any integer."""
 
 
-def moved(revision: InstrumentedAttribute[int], now: datetime) -> ColumnElement[int]:
-    """Return the next revision: the microseconds from 1970 to now, or one more where it is that far already.
+def moved(revision: InstrumentedAttribute[int]) -> ColumnElement[int]:
+    """Return the next revision: what `reached` says, or one more where it is that far already.
+
+    `reached(now)` is bound in the statement.
 
     Counting by one would, after a backup was restored, come by the same numbers again with other contents behind
     them, and what somebody keeps of the time in between would pass for the newest.
     """
-    reached = (now - _EPOCH) // _MICROSECOND
-    return case((revision < reached, reached), else_=revision + 1)
+    by_the_clock = bindparam("reached", type_=revision.type)
+    return case((revision < by_the_clock, by_the_clock), else_=revision + 1)
+
+
+def reached(now: datetime) -> dict[str, int]:
+    """Return the parameter of `moved`: the microseconds from 1970 to now."""
+    return {"reached": (now - _EPOCH) // _MICROSECOND}
 
 
 def milliseconds(instant: datetime) -> int:

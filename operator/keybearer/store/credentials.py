@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from datetime import datetime
 
-from sqlalchemy import delete, insert, select, update
+from sqlalchemy import bindparam, delete, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from keybearer.base.ids import IdentityId
@@ -20,22 +20,34 @@ _AUTHS = select_record(UniversalAuthRow, UniversalAuth)
 _SECRETS = select_record(ClientSecretRow, ClientSecret)
 _TOKENS = select_record(AccessTokenRow, AccessToken)
 _TERMS = {
-    method: (
-        row.identity_id,
-        select(
-            row.access_token_ttl,
-            row.access_token_max_ttl,
-            row.access_token_period,
-            row.access_token_num_uses_limit,
-            row.access_token_trusted_ips,
-        ),
-    )
+    method: select(
+        row.access_token_ttl,
+        row.access_token_max_ttl,
+        row.access_token_period,
+        row.access_token_num_uses_limit,
+        row.access_token_trusted_ips,
+    ).where(row.identity_id == bindparam("identity"))
     for method, row in (
         ("universal-auth", UniversalAuthRow),
         ("kubernetes-auth", KubernetesAuthRow),
         ("ldap-auth", LdapAuthRow),
     )
 }
+# Each login, and each first use of a token, asks for these: their statements are built once.
+# SQLite has one writer anyway, and ignores the lock.
+_AUTH_OF_CLIENT = _AUTHS.where(UniversalAuthRow.client_id == bindparam("client")).with_for_update()
+_SECRETS_OF_IDENTITY = _SECRETS.where(ClientSecretRow.identity_id == bindparam("identity")).order_by(
+    ClientSecretRow.created_at, ClientSecretRow.id
+)
+_USABLE_SECRETS = _SECRETS_OF_IDENTITY.where(ClientSecretRow.revoked.is_(False))
+_COUNT_USE = (
+    update(ClientSecretRow)
+    .where(ClientSecretRow.id == bindparam("secret"))
+    .values(num_uses=ClientSecretRow.num_uses + 1, last_used_at=bindparam("now"))
+)
+_ADD_TOKEN = insert(AccessTokenRow)
+_TOKEN = _TOKENS.where(AccessTokenRow.id == bindparam("token"))
+_PRUNE_TOKENS = delete(AccessTokenRow).where(AccessTokenRow.expires_at < bindparam("now"))
 
 
 class Credentials:
@@ -72,9 +84,7 @@ class Credentials:
 
         Logins take turns at it: else two of them would count as one failure, or as one use of a secret.
         """
-        # SQLite has one writer anyway, and ignores this.
-        statement = _AUTHS.where(UniversalAuthRow.client_id == client_id).with_for_update()
-        row = (await self._connection.execute(statement)).one_or_none()
+        row = (await self._connection.execute(_AUTH_OF_CLIENT, {"client": client_id})).one_or_none()
         return None if row is None else UniversalAuth(*row)
 
     async def delete_universal_auth(self, identity_id: IdentityId) -> None:
@@ -91,11 +101,9 @@ class Credentials:
         self, identity_id: IdentityId, *, usable_only: bool = False
     ) -> list[ClientSecret]:
         """Return the identity's client secrets, oldest first; without the revoked ones if asked."""
-        statement = _SECRETS.where(ClientSecretRow.identity_id == identity_id)
-        if usable_only:
-            statement = statement.where(ClientSecretRow.revoked.is_(False))
-        statement = statement.order_by(ClientSecretRow.created_at, ClientSecretRow.id)
-        return [ClientSecret(*row) for row in await self._connection.execute(statement)]
+        statement = _USABLE_SECRETS if usable_only else _SECRETS_OF_IDENTITY
+        rows = await self._connection.execute(statement, {"identity": identity_id})
+        return [ClientSecret(*row) for row in rows]
 
     async def client_secret(self, identity_id: IdentityId, secret_id: str) -> ClientSecret | None:
         """Return one client secret of the identity, or None."""
@@ -124,30 +132,24 @@ class Credentials:
 
     async def count_use(self, secret_id: str, now: datetime) -> None:
         """Count one login with the client secret."""
-        await self._connection.execute(
-            update(ClientSecretRow)
-            .where(ClientSecretRow.id == secret_id)
-            .values(num_uses=ClientSecretRow.num_uses + 1, last_used_at=now)
-        )
+        await self._connection.execute(_COUNT_USE, {"secret": secret_id, "now": now})
 
     async def add_token(self, token: AccessToken) -> None:
         """Remember a token that was signed."""
-        await self._connection.execute(insert(AccessTokenRow).values(asdict(token)))
+        await self._connection.execute(_ADD_TOKEN, asdict(token))
 
     async def token(self, token_id: str, *, for_change: bool = False) -> AccessToken | None:
         """Return a token as remembered, or None when revoked; for a change it is kept from other writers."""
-        statement = _TOKENS.where(AccessTokenRow.id == token_id)
-        if for_change:
-            statement = statement.with_for_update()
-        row = (await self._connection.execute(statement)).one_or_none()
+        statement = _TOKEN.with_for_update() if for_change else _TOKEN
+        row = (await self._connection.execute(statement, {"token": token_id})).one_or_none()
         return None if row is None else AccessToken(*row)
 
     async def granted_terms(self, identity_id: IdentityId, auth_method: str) -> GrantedTerms | None:
         """Return what the identity's way to log in grants at present; None for one that has no terms to be set."""
         if auth_method not in _TERMS:
             return None
-        column, statement = _TERMS[auth_method]
-        row = (await self._connection.execute(statement.where(column == identity_id))).one_or_none()
+        terms = await self._connection.execute(_TERMS[auth_method], {"identity": identity_id})
+        row = terms.one_or_none()
         return None if row is None else GrantedTerms(*row)
 
     async def renew_token(self, token_id: str, *, renewed_at: datetime, expires_at: datetime | None) -> None:
@@ -193,4 +195,4 @@ class Credentials:
 
     async def prune_tokens(self, now: datetime) -> None:
         """Forget tokens whose lifetime is over."""
-        await self._connection.execute(delete(AccessTokenRow).where(AccessTokenRow.expires_at < now))
+        await self._connection.execute(_PRUNE_TOKENS, {"now": now})

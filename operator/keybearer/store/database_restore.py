@@ -19,7 +19,7 @@ from alembic.script import ScriptDirectory
 from keybearer.base.errors import ConfigurationError
 from keybearer.store import migrations
 from keybearer.store.data_directory import DataDirectory
-from keybearer.store.database_copy import DATABASE_FILE, ROOM_FOR_OTHERS_BYTES
+from keybearer.store.database_copy import DATABASE_FILE, ROOM_FOR_OTHERS_BYTES, is_intact
 
 __all__ = ["restore_database"]
 
@@ -138,20 +138,19 @@ def _require_ours(file: Path) -> None:
     Raises:
         ConfigurationError: it is none.
     """
+    if not is_intact(file):
+        raise ConfigurationError("the backup is damaged; take another one")
     # Immutable: nobody else has it, and nothing is to be written beside it.
     source = f"{file.as_uri()}?mode=ro&immutable=1"
     try:
         with closing(sqlite3.connect(source, uri=True, isolation_level=None)) as connection:
             connection.execute("PRAGMA trusted_schema = OFF")
-            is_intact = connection.execute("PRAGMA integrity_check(1)").fetchone() == ("ok",)
             listed = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
             is_ours = {name for (name,) in listed} >= _TABLES
             versions = _versions(connection) if is_ours else set()
     except sqlite3.Error:
-        is_intact, is_ours, versions = False, False, set()
-    # Outside the handler: what SQLite says of a damaged page may quote what is on it.
-    if not is_intact:
-        raise ConfigurationError("the backup is damaged; take another one")
+        is_ours, versions = False, set()
+    # Outside the handler: what SQLite says of a page may quote what is on it.
     if not is_ours or not versions:
         raise ConfigurationError("the backup is a database of another program; take one of keybearer backup")
     if versions - _known_versions():

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from datetime import timedelta
 from typing import TypeVar
 
-from keybearer.store.failures import BusyError, RaceError, is_locked
+from keybearer.store.failures import RaceError, of_sqlite
 from keybearer.store.sqlite_connection import open_sqlite
 
 __all__ = ["DirectWriter"]
@@ -37,6 +37,7 @@ class DirectWriter:
 
         Raises:
             BusyError: another program holds the file.
+            NoRoomError: the volume is full or fails.
             RaceError: what a row refers to was deleted meanwhile.
         """
         running = asyncio.get_running_loop().run_in_executor(self._thread, self._transaction, work)
@@ -90,6 +91,7 @@ def _understood() -> Iterator[None]:
     except sqlite3.IntegrityError as error:
         raise RaceError("another change was made at the same time; try again") from error
     except sqlite3.OperationalError as error:
-        if is_locked(error):
-            raise BusyError("other writes kept the database busy; try again") from error
-        raise
+        meaning = of_sqlite(error)
+        if meaning is None:
+            raise
+        raise meaning from error

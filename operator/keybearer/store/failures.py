@@ -18,12 +18,13 @@ from keybearer.base.errors import KeybearerError
 __all__ = [
     "BusyError",
     "ConnectError",
+    "NoRoomError",
     "RaceError",
     "TooSlowError",
     "UnavailableError",
     "UnstorableTextError",
     "brief",
-    "is_locked",
+    "of_sqlite",
     "translated",
 ]
 
@@ -48,6 +49,10 @@ class UnavailableError(KeybearerError):
     """The database can't be reached at the moment. A change that was under way may have been made."""
 
 
+class NoRoomError(UnavailableError):
+    """The volume of the database is full or fails; nothing was changed."""
+
+
 class UnstorableTextError(KeybearerError):
     """A text holds a character that the database doesn't keep in clear."""
 
@@ -65,6 +70,7 @@ _MET = frozenset(
         "40P01",  # deadlock_detected
     }
 )
+_BUSY = "other writes kept the database busy; try again"
 _PRIMARY_CODE = 0xFF
 """SQLite's extended result codes hold the primary one in their last byte."""
 _AWAY = ("08", "53", "57P", "58")
@@ -84,6 +90,7 @@ def translated() -> Iterator[None]:
 
     Raises:
         BusyError: a lock was waited for in vain.
+        NoRoomError: SQLite's volume is full or fails.
         RaceError: another change met this one.
         TooSlowError: a statement was cut off.
         UnavailableError: the database is away.
@@ -115,6 +122,8 @@ def brief(error: Exception) -> str:
         return "a file that is needed is missing; see to sslrootcert and to the host, if it is a folder"
     if isinstance(origin, TimeoutError):
         return "the server doesn't answer"
+    if isinstance(origin, sqlite3.Error) and (meaning := of_sqlite(origin)):
+        return str(meaning)
     if isinstance(origin, (sqlite3.Error, OSError)):
         return str(origin)
     return type(origin).__name__ + (f" {state}" if state else "")
@@ -126,8 +135,10 @@ def _meaning(error: DBAPIError) -> KeybearerError | None:
         return UnstorableTextError("A text holds a NUL character")
     if state in _MET:
         return RaceError("another change was made at the same time; try again")
-    if state == _LOCK_NOT_AVAILABLE or is_locked(error.orig):
-        return BusyError("other writes kept the database busy; try again")
+    if state == _LOCK_NOT_AVAILABLE:
+        return BusyError(_BUSY)
+    if isinstance(error.orig, sqlite3.Error) and (meaning := of_sqlite(error.orig)):
+        return meaning
     if state == _QUERY_CANCELED:
         return TooSlowError("The request took too long")
     if state.startswith(_AWAY) or error.connection_invalidated or (not state and _is_lost(error)):
@@ -135,11 +146,21 @@ def _meaning(error: DBAPIError) -> KeybearerError | None:
     return None
 
 
-def is_locked(origin: BaseException | None) -> bool:
-    """Return whether SQLite gave up waiting for a lock."""
-    # Only another program that writes to the file can hold it: writers of this process queue before it.
-    code = getattr(origin, "sqlite_errorcode", 0) & _PRIMARY_CODE
-    return code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+def of_sqlite(origin: BaseException | None) -> KeybearerError | None:
+    """Return what a failure of SQLite means to who asked; None if it is a fault of ours."""
+    match getattr(origin, "sqlite_errorcode", 0) & _PRIMARY_CODE:
+        case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
+            # Only another program that writes to the file can hold it: writers of this process queue before it.
+            return BusyError(_BUSY)
+        case sqlite3.SQLITE_FULL:
+            return NoRoomError("the volume of the database is full; give it more room, then try again")
+        case sqlite3.SQLITE_IOERR:
+            # Also where what lies beside the database finds no room.
+            return NoRoomError(
+                "the volume of the database can't be read or written; see whether it is full, then try again"
+            )
+        case _:
+            return None
 
 
 def _is_lost(error: DBAPIError) -> bool:

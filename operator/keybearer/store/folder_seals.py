@@ -11,10 +11,11 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from sqlalchemy import Row as Result
-from sqlalchemy import select, update
+from sqlalchemy import Update, bindparam, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from keybearer.base.ids import ProjectId
@@ -44,6 +45,17 @@ __all__ = ["FolderSeals", "JudgedFolder"]
 _CHUNK = 400
 _MET = "the secrets of the folder were changed at the same moment; try again"
 _Row = Result[*tuple[Any, ...]]
+# Built once, like those of `_storing`: each change of a secret asks for them.
+_LOCK_SEALS = (
+    select(FolderRow.id, FolderRow.seal)
+    .where(FolderRow.id.in_(bindparam("folders", expanding=True)))
+    .order_by(FolderRow.id)
+    .with_for_update(key_share=True)
+)
+_HEADS = {
+    False: heads_where(SecretRow.folder_id.in_(bindparam("folders", expanding=True)), SecretRow.owner == ""),
+    True: heads_where(SecretRow.folder_id.in_(bindparam("folders", expanding=True)), SecretRow.owner != ""),
+}
 
 
 class JudgedFolder:
@@ -146,10 +158,9 @@ class FolderSeals:
             if folder.known is not None
             and (folder.known.personal if personal else folder.known.shared) is None
         }
-        owned = SecretRow.owner != "" if personal else SecretRow.owner == ""
         for some in in_chunks(unknown, _CHUNK):
             rows: dict[str, list[_Row]] = {folder_id: [] for folder_id in some}
-            found = await self._connection.execute(heads_where(SecretRow.folder_id.in_(some), owned))
+            found = await self._connection.execute(_HEADS[personal], {"folders": some})
             for part in found.partitions(SLICE):
                 for row in part:
                     rows[row.folder_id].append(row)
@@ -212,7 +223,10 @@ class FolderSeals:
     async def first(self, project_id: ProjectId, folder_id: str) -> bytes:
         """Return the seal of a new, empty folder."""
         key = await self._places.key(project_id)
-        return key.seal(Plaintext(FolderTallies().packed()), _identity(project_id, folder_id))
+        seal = key.seal(Plaintext(FolderTallies().packed()), _identity(project_id, folder_id))
+        # Nobody has to look for its secrets: it has none. If the unit is undone, no folder has this seal.
+        self._keys.known.folders.put(folder_id, seal, KnownFolder(key, FolderTallies(), {}, {}))
+        return seal
 
     async def seal(self, project_id: ProjectId, folder_id: str, key: SealingKey) -> int:
         """Seal the folder's sum with this key; return how many secrets the folder holds.
@@ -284,13 +298,8 @@ class FolderSeals:
 
     async def _locked(self, folder_ids: Collection[str]) -> dict[str, bytes | None]:
         """Return the same, as they are stored, and keep these folders from other writers."""
-        statement = (
-            select(FolderRow.id, FolderRow.seal)
-            .where(FolderRow.id.in_(folder_ids))
-            .order_by(FolderRow.id)
-            .with_for_update(key_share=True)
-        )
-        return {row.id: row.seal for row in (await self._connection.execute(statement)).all()}
+        rows = await self._connection.execute(_LOCK_SEALS, {"folders": list(folder_ids)})
+        return {row.id: row.seal for row in rows}
 
     async def _known(self, project_id: ProjectId, folder_id: str, seal: bytes | None) -> KnownFolder | None:
         """Return the folder as it was sealed; None while it is left to the conversion (`seal_conversion`)."""
@@ -307,8 +316,9 @@ class FolderSeals:
         Raises:
             RaceError: it has another one by now.
         """
-        statement = update(FolderRow).where(FolderRow.id == folder_id, FolderRow.seal == former)
-        stored = await self._connection.execute(statement.values(**values))
+        statement = _storing(*values, was_sealed=former is not None)
+        given = {"folder": folder_id, "former": former, **values}
+        stored = await self._connection.execute(statement, given)
         if stored.rowcount != 1:
             raise RaceError(_MET)
         seal = values.get("seal", former)
@@ -325,6 +335,8 @@ class FolderSeals:
         if row.seal is None:
             return JudgedFolder(row.place_id, None, KnownFolder(places.key, FolderTallies()))
         known = KnownFolder(*await self._unsealed(row.place_project_id, row.place_id, row.seal))
+        # A list of a thousand folders opens as many seals, and most are the same at the next list.
+        self._keys.known.folders.put(row.place_id, row.seal, known)
         return JudgedFolder(row.place_id, row.seal, known)
 
     async def _unsealed(
@@ -341,6 +353,17 @@ class FolderSeals:
         except UnsealError as error:
             raise _altered(folder_id) from error
         return key, FolderTallies.unpacked(content)
+
+
+@cache
+def _storing(*names: str, was_sealed: bool) -> Update:
+    """Return the statement that stores these columns of a `folder` where it has the seal `former`, or none."""
+    unchanged = FolderRow.seal == bindparam("former") if was_sealed else FolderRow.seal.is_(None)
+    return (
+        update(FolderRow)
+        .where(FolderRow.id == bindparam("folder"), unchanged)
+        .values({name: bindparam(name) for name in names})
+    )
 
 
 def _changed(known: KnownFolder, gone: Sequence[Head], new: Sequence[Head]) -> KnownFolder:

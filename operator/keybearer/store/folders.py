@@ -25,6 +25,17 @@ from keybearer.store.tables.secrets import SecretRow
 __all__ = ["WITHIN_SUBTREE", "Folders", "subtree"]
 
 _FOLDERS = select_record(FolderRow, Folder)
+# Most changes, and each that makes or imports a folder, ask for these: their statements are built once.
+_AT = _FOLDERS.join(EnvironmentRow, EnvironmentRow.id == FolderRow.environment_id).where(
+    EnvironmentRow.project_id == bindparam("project"),
+    EnvironmentRow.slug == bindparam("environment"),
+    FolderRow.path == bindparam("path"),
+)
+_OF_PATHS = _FOLDERS.where(
+    FolderRow.environment_id == bindparam("environment"),
+    FolderRow.path.in_(bindparam("paths", expanding=True)),
+)
+_ADD = insert(FolderRow)
 
 
 def subtree(path: FolderPath) -> dict[str, str]:
@@ -79,7 +90,7 @@ class Folders:
     async def add(self, project_id: ProjectId, folder: Folder) -> None:
         """Store a new folder of the project."""
         seal = await self._seals.first(project_id, folder.id)
-        await self._connection.execute(insert(FolderRow).values({**asdict(folder), "seal": seal}))
+        await self._connection.execute(_ADD, {**asdict(folder), "seal": seal})
         await self._places.change(project_id, (), [placed_folder(folder)])
 
     async def at(
@@ -90,12 +101,8 @@ class Folders:
         Raises:
             AlteredDatabaseError: it was removed, moved or renamed without the service.
         """
-        statement = _FOLDERS.join(EnvironmentRow, EnvironmentRow.id == FolderRow.environment_id).where(
-            EnvironmentRow.project_id == project_id,
-            EnvironmentRow.slug == environment,
-            FolderRow.path == path,
-        )
-        row = (await self._connection.execute(statement)).one_or_none()
+        place = {"project": project_id, "environment": environment, "path": path}
+        row = (await self._connection.execute(_AT, place)).one_or_none()
         if row is None:
             await self._places.require_absent(project_id, environment, path)
             return None
@@ -103,10 +110,8 @@ class Folders:
 
     async def of_paths(self, environment_id: str, paths: Iterable[FolderPath]) -> dict[str, Folder]:
         """Return those of the paths that exist, by path."""
-        statement = _FOLDERS.where(
-            FolderRow.environment_id == environment_id, FolderRow.path.in_(list(paths))
-        )
-        folders = [Folder(*row) for row in await self._connection.execute(statement)]
+        named = {"environment": environment_id, "paths": list(paths)}
+        folders = [Folder(*row) for row in await self._connection.execute(_OF_PATHS, named)]
         return {folder.path: folder for folder in folders}
 
     async def get(self, folder_id: str) -> Folder | None:

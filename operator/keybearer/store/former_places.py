@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from pydantic import JsonValue
-from sqlalchemy import delete, func, insert, literal, select, update
+from sqlalchemy import bindparam, delete, func, insert, literal, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from keybearer.base.runs import in_chunks
@@ -47,7 +47,12 @@ class FormerPlace:
     created_at: datetime
 
 
-_PLACES = select_record(FormerPlaceRow, FormerPlace)
+# Built once: each run asks for it.
+_OF_SYNC = (
+    select_record(FormerPlaceRow, FormerPlace)
+    .where(FormerPlaceRow.sync_id == bindparam("sync_id"))
+    .order_by(FormerPlaceRow.created_at, FormerPlaceRow.id)
+)
 
 
 class FormerPlaces:
@@ -58,10 +63,7 @@ class FormerPlaces:
 
     async def of_sync(self, sync_id: str) -> list[FormerPlace]:
         """Return the sync's former places, the oldest first."""
-        statement = _PLACES.where(FormerPlaceRow.sync_id == sync_id)
-        rows = await self._connection.execute(
-            statement.order_by(FormerPlaceRow.created_at, FormerPlaceRow.id)
-        )
+        rows = await self._connection.execute(_OF_SYNC, {"sync_id": sync_id})
         return [FormerPlace(*row) for row in rows]
 
     async def pushes(self, place_id: str) -> dict[str, Push]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from sqlalchemy import delete, func, insert, select, text, update
+from sqlalchemy import bindparam, delete, func, insert, select, text, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from keybearer.base.ids import IdentityId, OrganizationId
@@ -16,6 +16,7 @@ __all__ = ["Identities"]
 
 _ORGANIZATIONS = select_record(OrganizationRow, Organization)
 _IDENTITIES = select_record(IdentityRow, Identity)
+_IDENTITY = _IDENTITIES.where(IdentityRow.id == bindparam("identity"))
 
 
 class Identities:
@@ -57,7 +58,7 @@ class Identities:
 
     async def get(self, identity_id: IdentityId) -> Identity | None:
         """Return the identity, or None."""
-        row = (await self._connection.execute(_IDENTITIES.where(IdentityRow.id == identity_id))).one_or_none()
+        row = (await self._connection.execute(_IDENTITY, {"identity": identity_id})).one_or_none()
         return None if row is None else Identity(*row)
 
     async def machines(self, organization_id: OrganizationId) -> list[Identity]:

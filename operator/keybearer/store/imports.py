@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from itertools import islice
 from typing import Any
 
-from sqlalchemy import Select, and_, bindparam, delete, func, insert, select, update
+from sqlalchemy import Integer, Select, and_, bindparam, delete, exists, func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 from sqlalchemy.orm import aliased
 
@@ -26,7 +26,8 @@ _CHUNK = 500
 _FOLDERS_AT_ONCE = 100  # each may have a thousand imports, which are sorted before any is dropped
 
 _IMPORTS = select_record(SecretImportRow, SecretImport)
-# Asked before each new import, of folders that may have a thousand.
+# Asked with each new import, of folders that may have a thousand: their statements are built once.
+_ADD = insert(SecretImportRow)
 _COUNT = (
     select(func.count())
     .select_from(SecretImportRow)
@@ -43,6 +44,7 @@ _LEADS = (
 )
 _Source = aliased(FolderRow)
 _SourceEnvironment = aliased(EnvironmentRow)
+_Further = aliased(SecretImportRow)
 _LED_TO: Select[*tuple[Any, ...]] = (
     select(
         SecretImportRow.folder_id.label("importer_id"),
@@ -50,6 +52,9 @@ _LED_TO: Select[*tuple[Any, ...]] = (
         _SourceEnvironment.slug.label("environment"),
         SecretImportRow.path,
         _Source.id.label("folder_id"),
+        exists(
+            select(_Further.id).where(_Further.folder_id == _Source.id, _Further.is_replication.is_(False))
+        ).label("leads_on"),
     )
     .join(FolderRow, FolderRow.id == SecretImportRow.folder_id)
     .join(_SourceEnvironment, _SourceEnvironment.id == SecretImportRow.environment_id)
@@ -59,6 +64,7 @@ _LED_TO: Select[*tuple[Any, ...]] = (
     )
     .where(SecretImportRow.is_replication.is_(False))
     .order_by(FolderRow.path, SecretImportRow.position, SecretImportRow.id)
+    .limit(bindparam("at_most", type_=Integer))
 )
 # Every list asks for these: their statements are built once.
 _IN_ENVIRONMENT = _LED_TO.join(EnvironmentRow, EnvironmentRow.id == FolderRow.environment_id).where(
@@ -66,6 +72,7 @@ _IN_ENVIRONMENT = _LED_TO.join(EnvironmentRow, EnvironmentRow.id == FolderRow.en
 )
 _DIRECTLY = _IN_ENVIRONMENT.where(FolderRow.path == bindparam("path"))
 _BENEATH = _IN_ENVIRONMENT.where(WITHIN_SUBTREE, FolderRow.is_reserved.is_(False))
+_OF_FOLDERS = _LED_TO.where(SecretImportRow.folder_id.in_(bindparam("folders", expanding=True)))
 
 _IMPORTERS: Select[*tuple[Any, ...]] = (
     select(EnvironmentRow.slug, FolderRow.path)
@@ -80,13 +87,17 @@ _IMPORTERS: Select[*tuple[Any, ...]] = (
 
 @dataclass(frozen=True, slots=True)
 class ImportedPlace:
-    """Where one import leads; `folder_id` None where no such folder exists now."""
+    """Where one import leads; `folder_id` None where no such folder exists now.
+
+    `leads_on` says whether that folder has imports itself: most have none, and then nobody asks for them.
+    """
 
     importer_id: str
     importer_path: FolderPath
     environment: EnvironmentSlug
     path: FolderPath
     folder_id: str | None
+    leads_on: bool = True
 
 
 class Imports:
@@ -97,7 +108,7 @@ class Imports:
 
     async def add(self, new: SecretImport) -> None:
         """Store a new import."""
-        await self._connection.execute(insert(SecretImportRow).values(asdict(new)))
+        await self._connection.execute(_ADD, asdict(new))
 
     async def get(self, import_id: str) -> SecretImport | None:
         """Return the import of that id, or None."""
@@ -170,16 +181,14 @@ class Imports:
         At most `limit` of them, the first ones.
         """
         place = {"project": project_id, "environment": environment, **subtree(path)}
-        statement = _BENEATH if recursive else _DIRECTLY
-        return await self._places(statement.limit(limit), place)
+        return await self._places(_BENEATH if recursive else _DIRECTLY, {**place, "at_most": limit})
 
     async def leading_from_folders(self, folder_ids: Iterable[str], *, limit: int) -> list[ImportedPlace]:
         """Return where the imports of these folders lead, each folder's by position; at most `limit` of them."""
         found: list[ImportedPlace] = []
         iterator = iter(folder_ids)
         while len(found) < limit and (some := list(islice(iterator, _FOLDERS_AT_ONCE))):
-            statement = _LED_TO.where(SecretImportRow.folder_id.in_(some)).limit(limit - len(found))
-            found.extend(await self._places(statement, {}))
+            found.extend(await self._places(_OF_FOLDERS, {"folders": some, "at_most": limit - len(found)}))
         return found
 
     async def importers(
@@ -201,7 +210,7 @@ class Imports:
         return found
 
     async def _places(
-        self, statement: Select[*tuple[Any, ...]], parameters: Mapping[str, str]
+        self, statement: Select[*tuple[Any, ...]], parameters: Mapping[str, str | int | list[str]]
     ) -> list[ImportedPlace]:
         found: list[ImportedPlace] = []
         rows = (await self._connection.execute(statement, parameters)).all()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID, uuid4
 
-from sqlalchemy import ColumnElement, Row, Select, delete, insert, or_, select
+from sqlalchemy import ColumnElement, Row, Select, bindparam, delete, insert, or_, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from keybearer.base.clock import Clock
@@ -42,6 +42,13 @@ class LineKey:
 
 
 _DATA_KEYS: Select[*tuple[str, int, bytes]] = select(DataKeyRow.id, DataKeyRow.version, DataKeyRow.wrapped)
+# Each change of a secret or a folder asks for one: their statements are built once.
+_NEWEST = (
+    _DATA_KEYS.where(DataKeyRow.project_id == bindparam("project"))
+    .order_by(DataKeyRow.version.desc())
+    .limit(1)
+)
+_ACTIVE = _NEWEST.with_for_update(read=True)
 _SERVER_KEYS: Select[*tuple[str, str, bytes]] = select(
     ServerKeyRow.name, ServerKeyRow.id, ServerKeyRow.wrapped
 )
@@ -178,10 +185,10 @@ class Keys:
         Raises:
             UnsealError: the project has none; the database is damaged.
         """
-        statement = _newest(project_id).with_for_update(read=True)
+        of_project = {"project": project_id}
         # Who waited for the end of a rotation finds the key it saw gone, and the latest when it looks again.
-        row = (await self._connection.execute(statement)).one_or_none() or (
-            await self._connection.execute(statement)
+        row = (await self._connection.execute(_ACTIVE, of_project)).one_or_none() or (
+            await self._connection.execute(_ACTIVE, of_project)
         ).one_or_none()
         if row is None:
             raise _without_key(project_id)
@@ -209,7 +216,7 @@ class Keys:
         Raises:
             UnsealError: the project has none; the database is damaged.
         """
-        row = (await self._connection.execute(_newest(project_id))).one_or_none()
+        row = (await self._connection.execute(_NEWEST, {"project": project_id})).one_or_none()
         if row is None:
             raise _without_key(project_id)
         return self._data_key(row, project_id)
@@ -265,10 +272,6 @@ def keys_altered(project_id: str) -> AlteredDatabaseError:
         f"Data keys of project {project_id} were changed in the database without the service, so it refuses all "
         "secrets of the project. Restore a backup"
     )
-
-
-def _newest(project_id: ProjectId) -> Select[*tuple[str, int, bytes]]:
-    return _DATA_KEYS.where(DataKeyRow.project_id == project_id).order_by(DataKeyRow.version.desc()).limit(1)
 
 
 def _without_key(project_id: ProjectId) -> UnsealError:

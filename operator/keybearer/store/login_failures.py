@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from datetime import datetime
 
-from sqlalchemy import delete, func, select, text, update
+from sqlalchemy import bindparam, delete, func, select, text, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from keybearer.store.columns import record_columns, select_record
@@ -14,7 +14,7 @@ from keybearer.store.tables.users import LoginFailureRow
 
 __all__ = ["FailedLogins"]
 
-_FAILURES = select_record(LoginFailureRow, LoginFailures)
+_FAILURES = select_record(LoginFailureRow, LoginFailures).where(LoginFailureRow.digest == bindparam("digest"))
 # One statement, which both databases know: between two, another login could remove the row.
 _CLAIM = text(
     "INSERT INTO login_failures (digest, account, failures, slow_failures, expires_at) "
@@ -32,9 +32,7 @@ class FailedLogins:
 
     async def find(self, digest: bytes) -> LoginFailures | None:
         """Return the counter of that digest, or None."""
-        row = (
-            await self._connection.execute(_FAILURES.where(LoginFailureRow.digest == digest))
-        ).one_or_none()
+        row = (await self._connection.execute(_FAILURES, {"digest": digest})).one_or_none()
         return None if row is None else LoginFailures(*row)
 
     async def claim(self, digest: bytes, account: bytes) -> LoginFailures:

@@ -40,8 +40,9 @@ from keybearer.store.tables.projects import EnvironmentRow, ProjectRow
 
 __all__ = ["PlaceSeals"]
 
-_PLACES = select(ProjectRow.places)
-# Built once: each folder that is made or renamed asks for it.
+# Built once: each folder that is made or renamed asks for them.
+_PLACES = select(ProjectRow.places).where(ProjectRow.id == bindparam("project"))
+_LOCK_PLACES = _PLACES.with_for_update(key_share=True)
 _STORE = update(ProjectRow).where(ProjectRow.id == bindparam("project")).values(places=bindparam("envelope"))
 
 
@@ -136,19 +137,14 @@ class PlaceSeals:
         places = await self.known(project_id, envelope)
         if places is None:
             return
-        stem = "/" if path == "/" else f"{path}/"
         there = {row.place_id for row in folders}
-        of_slug = {each for each, slug in places.environments.items() if slug == environment}
-        for folder_id, folder in places.folders.items():
-            if folder.environment_id not in of_slug or folder.is_reserved or folder_id in there:
-                continue
-            if folder.path == path or folder.path.startswith(stem):
+        for environment_id, slug in places.environments.items():
+            if slug == environment and not there.issuperset(places.within(environment_id, path)):
                 raise await self._altered(project_id, envelope)
 
     async def envelope(self, project_id: ProjectId) -> bytes | None:
         """Return the envelope with the sum of the project's places; None if it has none."""
-        statement = _PLACES.where(ProjectRow.id == project_id)
-        return (await self._connection.execute(statement)).scalar_one_or_none()
+        return (await self._connection.execute(_PLACES, {"project": project_id})).scalar_one_or_none()
 
     async def key(self, project_id: ProjectId) -> SealingKey:
         """Return the key that seals the sum of the project's places; it isn't deleted before this unit ends."""
@@ -236,8 +232,8 @@ class PlaceSeals:
     async def _waited_for(self, project_id: ProjectId) -> bytes | None:
         """Return the envelope, locked: nobody else changes it before this unit ends."""
         if project_id not in self._held:
-            statement = _PLACES.where(ProjectRow.id == project_id).with_for_update(key_share=True)
-            self._held[project_id] = (await self._connection.execute(statement)).scalar_one_or_none()
+            found = await self._connection.execute(_LOCK_PLACES, {"project": project_id})
+            self._held[project_id] = found.scalar_one_or_none()
         return self._held[project_id]
 
     async def _opened(self, project_id: str, places: bytes) -> tuple[SealingKey, PlaceTally]:

@@ -22,6 +22,16 @@ __all__ = ["Projects"]
 _PROJECTS = select_record(ProjectRow, Project)
 _ENVIRONMENTS = select_record(EnvironmentRow, Environment)
 _MEMBERSHIPS = select_record(MembershipRow, Membership)
+# Asked for with most requests: their statements are built once.
+_ENVIRONMENT = _ENVIRONMENTS.where(
+    EnvironmentRow.project_id == bindparam("project"), EnvironmentRow.slug == bindparam("slug")
+)
+_NAMES_REVISION = select(OrganizationRow.names_revision).where(
+    OrganizationRow.id == bindparam("organization")
+)
+_REVISIONS = select(ProjectRow.id, ProjectRow.revision).where(
+    ProjectRow.id.in_(bindparam("ids", expanding=True))
+)
 _FOUND = (
     _PROJECTS.add_columns(
         MembershipRow.roles,
@@ -135,13 +145,14 @@ class Projects:
 
     async def names_revision(self, organization_id: OrganizationId) -> int:
         """Return the revision of the organization's project slugs."""
-        statement = select(OrganizationRow.names_revision).where(OrganizationRow.id == organization_id)
-        return (await self._connection.execute(statement)).scalar_one()
+        found = await self._connection.execute(_NAMES_REVISION, {"organization": organization_id})
+        revision: int = found.scalar_one()
+        return revision
 
     async def revisions(self, project_ids: Iterable[str]) -> dict[str, int]:
         """Return the revision of each of these projects that exists."""
-        statement = select(ProjectRow.id, ProjectRow.revision).where(ProjectRow.id.in_(list(project_ids)))
-        return {row.id: row.revision for row in await self._connection.execute(statement)}
+        rows = await self._connection.execute(_REVISIONS, {"ids": list(project_ids)})
+        return {row.id: row.revision for row in rows}
 
     async def membership(self, project_id: ProjectId, identity_id: IdentityId) -> Membership | None:
         """Return the identity's membership, or None."""
@@ -149,6 +160,13 @@ class Projects:
             MembershipRow.project_id == project_id, MembershipRow.identity_id == identity_id
         )
         row = (await self._connection.execute(statement)).one_or_none()
+        return None if row is None else Membership(*row)
+
+    async def membership_by_id(self, membership_id: str) -> Membership | None:
+        """Return the membership, or None."""
+        row = (
+            await self._connection.execute(_MEMBERSHIPS.where(MembershipRow.id == membership_id))
+        ).one_or_none()
         return None if row is None else Membership(*row)
 
     async def memberships(self, project_id: ProjectId) -> list[Membership]:
@@ -195,8 +213,8 @@ class Projects:
 
     async def environment(self, project_id: ProjectId, slug: EnvironmentSlug) -> Environment | None:
         """Return the project's environment of that slug, or None."""
-        statement = _ENVIRONMENTS.where(EnvironmentRow.project_id == project_id, EnvironmentRow.slug == slug)
-        row = (await self._connection.execute(statement)).one_or_none()
+        named = {"project": project_id, "slug": slug}
+        row = (await self._connection.execute(_ENVIRONMENT, named)).one_or_none()
         return None if row is None else Environment(*row)
 
     async def environment_by_id(self, environment_id: str) -> Environment | None:

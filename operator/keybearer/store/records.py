@@ -1,4 +1,7 @@
-"""What the store gives and takes: one frozen record per table, opened where the table holds it sealed."""
+"""What the store gives and takes: one frozen record per table, opened where the table holds it sealed.
+
+Records that say what their table is are in the modules of their repositories (`store.tags`).
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from keybearer.base.ids import EnvironmentSlug, FolderPath, IdentityId, OrganizationId, ProjectId
+from keybearer.store.tags import Tag
 
 __all__ = [
     "AccessToken",
@@ -21,7 +25,6 @@ __all__ = [
     "Secret",
     "SecretDetails",
     "SecretImport",
-    "Tag",
     "UniversalAuth",
     "User",
 ]
@@ -224,19 +227,6 @@ class SecretImport:
     position: int
     is_replication: bool
     version: int
-    created_at: datetime
-    updated_at: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class Tag:
-    """A tag of a project."""
-
-    id: str
-    project_id: ProjectId
-    slug: str
-    name: str
-    color: str | None
     created_at: datetime
     updated_at: datetime
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from sqlalchemy import Select, delete, exists, insert, or_, select, update
+from sqlalchemy import Select, bindparam, delete, exists, insert, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from keybearer.base.ids import EnvironmentSlug, ProjectId
@@ -54,7 +54,11 @@ class Loose:
     leads_to: NamedEnvironment | None
 
 
-_BINDINGS = select_record(ReferenceBindingRow, Binding)
+# Asked for with each text that changes: their statements are built once.
+_OF_SECRETS = ReferenceBindingRow.secret_id.in_(bindparam("secrets", expanding=True))
+_BINDINGS = select_record(ReferenceBindingRow, Binding).where(_OF_SECRETS)
+_FORGET = delete(ReferenceBindingRow).where(_OF_SECRETS)
+_ADD = insert(ReferenceBindingRow)
 _LOOSE: Select[*tuple[Any, ...]] = (
     select(
         ReferenceBindingRow.secret_id,
@@ -68,7 +72,7 @@ _LOOSE: Select[*tuple[Any, ...]] = (
     .join(SecretRow, SecretRow.id == ReferenceBindingRow.secret_id)
     .join(FolderRow, FolderRow.id == SecretRow.folder_id)
     .join(EnvironmentRow, EnvironmentRow.id == FolderRow.environment_id)
-    .where(ReferenceBindingRow.is_loose)
+    .where(ReferenceBindingRow.is_loose, SecretRow.project_id == bindparam("project"))
 )
 _STANDS_FOR_IT = exists(
     select(EnvironmentRow.id)
@@ -90,17 +94,15 @@ class ReferenceBindings:
     async def put(self, replaced: Collection[str], bindings: Sequence[Binding]) -> None:
         """Store bindings, those of the secrets of these ids in place of what was stored."""
         for some in in_chunks(replaced, _CHUNK):
-            await self._connection.execute(
-                delete(ReferenceBindingRow).where(ReferenceBindingRow.secret_id.in_(some))
-            )
+            await self._connection.execute(_FORGET, {"secrets": some})
         if bindings:
-            await self._connection.execute(insert(ReferenceBindingRow), [asdict(one) for one in bindings])
+            await self._connection.execute(_ADD, [asdict(one) for one in bindings])
 
     async def of_secrets(self, secret_ids: Iterable[str]) -> list[Binding]:
         """Return the bindings of these secrets."""
         found: list[Binding] = []
         for some in in_chunks(secret_ids, _CHUNK):
-            rows = await self._connection.execute(_BINDINGS.where(ReferenceBindingRow.secret_id.in_(some)))
+            rows = await self._connection.execute(_BINDINGS, {"secrets": some})
             found += [Binding(*row) for row in rows]
         return found
 
@@ -128,7 +130,7 @@ class ReferenceBindings:
 
     async def loose(self, project_id: ProjectId) -> list[Loose]:
         """Return the names in the project's texts that don't stand for what they did."""
-        rows = (await self._connection.execute(_LOOSE.where(SecretRow.project_id == project_id))).all()
+        rows = (await self._connection.execute(_LOOSE, {"project": project_id})).all()
         if not rows:
             return []
         names = await self._present_names({row.environment_id for row in rows if row.environment_id})

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from sqlalchemy import Row as Result
-from sqlalchemy import Select, and_, delete, insert, or_, select
+from sqlalchemy import Select, and_, bindparam, delete, or_, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from keybearer.base.ids import EnvironmentSlug, FolderPath, OrganizationId, ProjectId
 from keybearer.base.runs import in_chunks
+from keybearer.store.many_rows import ManyRows
 from keybearer.store.records import Project
 from keybearer.store.reference_bindings import ReferenceBindings
 from keybearer.store.secret_places import Location, ReferenceTarget, folder_digest
@@ -48,6 +51,14 @@ class Referrer:
     names: tuple[NamedFolder, str] | None
 
 
+@dataclass(frozen=True, slots=True)
+class _Reference:
+    secret_id: str
+    folder: str
+    key: str
+
+
+_ROWS = ManyRows(SecretReferenceRow, _Reference)
 _REFERRERS: Select[*tuple[Any, ...]] = (
     select(
         SecretReferenceRow.folder,
@@ -63,6 +74,16 @@ _REFERRERS: Select[*tuple[Any, ...]] = (
     .join(FolderRow, FolderRow.id == SecretRow.folder_id)
     .join(EnvironmentRow, EnvironmentRow.id == FolderRow.environment_id)
 )
+# Asked with each new import: its statement is built once.
+_REFERRING_IN: Select[*tuple[str]] = (
+    select(SecretReferenceRow.secret_id)
+    .distinct()
+    .join(SecretRow, SecretRow.id == SecretReferenceRow.secret_id)
+    .where(SecretRow.folder_id.in_(bindparam("folders", expanding=True)), SecretRow.owner == "")
+)
+_FORGET = delete(SecretReferenceRow).where(
+    SecretReferenceRow.secret_id.in_(bindparam("secrets", expanding=True))
+)
 
 
 class References:
@@ -71,23 +92,25 @@ class References:
     def __init__(self, connection: AsyncConnection) -> None:
         self._connection = connection
 
-    async def put(self, targets: Mapping[str, Collection[ReferenceTarget]]) -> None:
-        """Store which places each of these secrets (by id) names, in place of what was stored."""
-        for some in in_chunks(targets, _CHUNK):
-            await self._connection.execute(
-                delete(SecretReferenceRow).where(SecretReferenceRow.secret_id.in_(some))
-            )
+    async def put(
+        self, targets: Mapping[str, Collection[ReferenceTarget]], *, new: AbstractSet[str] = frozenset()
+    ) -> None:
+        """Store which places each of these secrets (by id) names, in place of what was stored.
+
+        Of those that are `new`, nothing was stored.
+        """
+        for some in in_chunks((secret_id for secret_id in targets if secret_id not in new), _CHUNK):
+            await self._connection.execute(_FORGET, {"secrets": some})
+        # Of each folder once: many texts name the same.
+        digest = cache(folder_digest)
         rows = [
-            {
-                "secret_id": secret_id,
-                "folder": _digest(target),
-                "key": target.location.key,
-            }
+            (secret_id, digest(target.project_slug, place.environment, place.path), place.key)
             for secret_id, named in targets.items()
             for target in named
+            for place in (target.location,)
         ]
         if rows:
-            await self._connection.execute(insert(SecretReferenceRow), rows)
+            await _ROWS.insert(self._connection, rows)
 
     async def naming(self, project_id: ProjectId, project_slug: str, location: Location) -> Sequence[str]:
         """Return the ids of the project's secrets whose stored text names this place."""
@@ -143,13 +166,7 @@ class References:
         """Return the ids of the shared secrets of these folders whose stored texts name others."""
         found: list[str] = []
         for some in in_chunks(folder_ids, _CHUNK):
-            statement = (
-                select(SecretReferenceRow.secret_id)
-                .distinct()
-                .join(SecretRow, SecretRow.id == SecretReferenceRow.secret_id)
-                .where(SecretRow.folder_id.in_(some), SecretRow.owner == "")
-            )
-            found += (await self._connection.execute(statement)).scalars()
+            found += (await self._connection.execute(_REFERRING_IN, {"folders": some})).scalars()
         return found
 
     async def referrers(

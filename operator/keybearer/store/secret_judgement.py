@@ -10,13 +10,14 @@ from sqlalchemy import Select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from keybearer.base.ids import EnvironmentSlug, FolderPath, ProjectId
+from keybearer.base.runs import in_chunks
 from keybearer.store.failures import RaceError
 from keybearer.store.folder_seals import FolderSeals, JudgedFolder
 from keybearer.store.place_seals import PlaceSeals
 from keybearer.store.records import Secret
 from keybearer.store.secret_marks import FOLDER_ID
 from keybearer.store.secret_places import Location
-from keybearer.store.secret_statements import folders_at, folders_with_ids
+from keybearer.store.secret_statements import FOLDERS_NAMED, NAMES_MAX, folders_at
 
 __all__ = ["Judgement"]
 
@@ -54,7 +55,7 @@ class Judgement:
         self._folders |= await self._seals.opened(folders)
         self._there |= {_place_of(row): self._folders[row.place_id] for row in folders}
         missing = {row.folder_id: None for row in rows if row.folder_id not in self._folders}
-        self._folders |= await self._seals.opened(await self._read(folders_with_ids(missing)))
+        self._folders |= await self._seals.opened(await self._named(missing))
         for personal in (False, True):
             wanted = dict.fromkeys(row.folder_id for row in rows if bool(row.owner) is personal)
             judged = [self._folders[folder_id] for folder_id in wanted if folder_id in self._folders]
@@ -140,9 +141,11 @@ class Judgement:
             if folder.keys_of(owner) - there.get(folder.id, set()):
                 raise await self._seals.altered(folder)
 
-    async def read_folders(self, folder_ids: Iterable[str]) -> list[_Row]:
-        """Return the folders of these ids, as rows of `PLACED`."""
-        return await self._read(folders_with_ids(folder_ids))
+    async def _named(self, folder_ids: Iterable[str]) -> list[_Row]:
+        found: list[_Row] = []
+        for some in in_chunks(folder_ids, NAMES_MAX):
+            found.extend((await self._connection.execute(FOLDERS_NAMED, {"folders": some})).all())
+        return found
 
     async def _read(self, statements: Iterable[Select[*tuple[Any, ...]]]) -> list[_Row]:
         found: list[_Row] = []

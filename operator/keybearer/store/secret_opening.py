@@ -16,12 +16,13 @@ from keybearer.store.failures import RaceError
 from keybearer.store.folder_seals import FolderSeals
 from keybearer.store.keys import Keys, keys_altered
 from keybearer.store.place_seals import PlaceSeals
-from keybearer.store.records import Secret, Tag
+from keybearer.store.records import Secret
 from keybearer.store.sealing.envelope import KeyName, SealingKey
 from keybearer.store.secret_judgement import Judgement
 from keybearer.store.secret_marks import DETAILS, FOLDER_ID, HAS_TAGS, PROJECT_ID, VALUE
 from keybearer.store.secret_rows import key_names, secret_of
 from keybearer.store.secret_statements import tags_of
+from keybearer.store.tags import Tag
 
 __all__ = ["ENVELOPES", "Parameters", "SecretOpening"]
 

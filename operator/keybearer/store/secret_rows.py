@@ -3,16 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Row as Result
 
-from keybearer.store.records import Secret, Tag
+from keybearer.base.ids import ProjectId
+from keybearer.store.many_rows import ManyRows
+from keybearer.store.records import Secret
 from keybearer.store.sealing.envelope import HEADER_BYTES, KeyName, SealingKey, key_name_of
 from keybearer.store.secret_codec import Sealed, open_details, open_value, reseal, seal_details, seal_value
+from keybearer.store.tables.secrets import SecretRow, SecretVersionRow
+from keybearer.store.tags import Tag
 
-__all__ = ["former_of", "key_names", "moved_row", "row_of", "secret_of", "version_of"]
+__all__ = [
+    "SECRET_ROWS",
+    "VERSION_ROWS",
+    "SecretRecord",
+    "VersionRecord",
+    "former_of",
+    "key_names",
+    "moved_row",
+    "record_of",
+    "secret_of",
+    "version_of",
+]
 
 
 def key_names(envelopes: Iterable[tuple[bytes | None, bytes | None]]) -> set[KeyName]:
@@ -94,22 +110,57 @@ def former_of(row: Result[*tuple[Any, ...]], keys: Mapping[KeyName, SealingKey],
     )
 
 
-def row_of(secret: Secret, key: SealingKey) -> dict[str, object]:
+@dataclass(frozen=True, slots=True)
+class SecretRecord:
+    """A row of `secrets`."""
+
+    id: str
+    project_id: ProjectId
+    folder_id: str
+    key: str
+    owner: str
+    version: int
+    value: bytes = field(repr=False)
+    details: bytes | None = field(repr=False)
+    skip_multiline_encoding: bool | None
+    created_at: datetime
+    updated_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class VersionRecord:
+    """A row of `secret_versions`."""
+
+    secret_id: str
+    version: int
+    folder_id: str
+    key: str
+    value: bytes = field(repr=False)
+    details: bytes | None = field(repr=False)
+    skip_multiline_encoding: bool | None
+    updated_at: datetime
+
+
+SECRET_ROWS = ManyRows(SecretRow, SecretRecord)
+VERSION_ROWS = ManyRows(SecretVersionRow, VersionRecord)
+
+
+def record_of(secret: Secret, key: SealingKey) -> SecretRecord:
     """Return the row of a secret, sealed with this key."""
     sealed = Sealed(secret.project_id, secret.id, secret.version, secret.folder_id, secret.key)
-    return {
-        "id": secret.id,
-        "project_id": secret.project_id,
-        "folder_id": secret.folder_id,
-        "key": secret.key,
-        "owner": secret.owner,
-        "version": secret.version,
-        "value": seal_value(key, sealed, secret.value or ""),
-        "details": seal_details(key, sealed, secret.details),
-        "skip_multiline_encoding": secret.skip_multiline_encoding,
-        "created_at": secret.created_at,
-        "updated_at": secret.updated_at,
-    }
+    return SecretRecord(
+        secret.id,
+        secret.project_id,
+        secret.folder_id,
+        secret.key,
+        secret.owner,
+        secret.version,
+        seal_value(key, sealed, secret.value or ""),
+        seal_details(key, sealed, secret.details),
+        secret.skip_multiline_encoding,
+        secret.created_at,
+        secret.updated_at,
+    )
 
 
 def moved_row(
@@ -126,7 +177,15 @@ def moved_row(
     return {"folder_id": to.folder_id, "key": to.key, "value": value, "details": details}
 
 
-def version_of(row: dict[str, object]) -> dict[str, object]:
+def version_of(record: SecretRecord) -> VersionRecord:
     """Return the row of the version that the secret of this row is at."""
-    kept = ("version", "folder_id", "key", "value", "details", "skip_multiline_encoding", "updated_at")
-    return {"secret_id": row["id"], **{name: row[name] for name in kept}}
+    return VersionRecord(
+        record.id,
+        record.version,
+        record.folder_id,
+        record.key,
+        record.value,
+        record.details,
+        record.skip_multiline_encoding,
+        record.updated_at,
+    )

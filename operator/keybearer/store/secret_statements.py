@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from sqlalchemy import (
     ColumnElement,
     Select,
     and_,
     bindparam,
+    delete,
     exists,
     func,
     null,
@@ -21,49 +22,57 @@ from sqlalchemy.orm import aliased
 
 from keybearer.base.ids import EnvironmentSlug, FolderPath, ProjectId
 from keybearer.base.runs import in_chunks, in_runs
-from keybearer.store.columns import select_record
 from keybearer.store.folders import WITHIN_SUBTREE
 from keybearer.store.place_marks import PLACED, folders_where
-from keybearer.store.records import Tag
 from keybearer.store.secret_marks import HEADS, LISTED_COLUMNS
 from keybearer.store.secret_places import Location
-from keybearer.store.tables.projects import EnvironmentRow, FolderRow, ProjectRow, TagRow
+from keybearer.store.tables.projects import EnvironmentRow, FolderRow, ProjectRow
 from keybearer.store.tables.secrets import SecretRow, SecretTagRow, SecretVersionRow
+from keybearer.store.tags import TAGS
 
 __all__ = [
     "CHUNK",
+    "FOLDERS_HOLDING",
     "FOLDERS_LISTED",
+    "FOLDERS_NAMED",
     "HAS_PERSONAL",
     "LISTED",
     "LISTS",
     "NAMED",
+    "NAMES_MAX",
+    "OF_FOLDERS",
+    "OF_IDS",
+    "OF_PLACE",
     "OVERRIDES",
     "PERSONAL",
+    "PLACES",
     "PLACE_FIELDS",
     "ROWS_NAMED",
+    "SIZES",
     "SIZE_NAMED",
+    "UNTAG",
     "UPDATE",
+    "UPDATED",
     "VERSIONS",
+    "Finding",
     "at_locations",
+    "finding",
     "folders_at",
-    "folders_with_ids",
-    "in_folders",
     "on_top_of",
-    "places_of",
     "rows_of",
     "size_of",
     "tags_of",
-    "with_ids",
 ]
 
 CHUNK = 200
-"""Names in one statement; SQLite and PostgreSQL both take over 30,000 parameters."""
-_NAMES_MAX = 2_000  # keys in one statement, however many places they are in
+"""Names in one statement that is built for them; SQLite and PostgreSQL both take over 30,000 parameters."""
+NAMES_MAX = 2_000
+"""Keys or ids in one statement, however many places they are in."""
 
 _COLUMNS = (
     *LISTED_COLUMNS,
     # Most projects have no tags, and then nobody looks for those of each secret.
-    exists(select(TagRow.id).where(TagRow.project_id == SecretRow.project_id)).label("has_tags"),
+    exists(select(TAGS.c.id).where(TAGS.c.project_id == SecretRow.project_id)).label("has_tags"),
 )
 
 # In the order of the fields of ListChange, after its kind.
@@ -93,6 +102,22 @@ _HELD_BYTES = {
     .scalar_subquery()
     .label("size")
     for with_values, size in ((False, _DETAILS_BYTES), (True, _SEALED_BYTES))
+}
+# The same of one secret, or null if the folder doesn't hold it.
+_NAMED_BYTES = {
+    with_values: select(size)
+    .where(
+        SecretRow.folder_id == FolderRow.id,
+        SecretRow.owner == "",
+        SecretRow.key == bindparam("key"),
+    )
+    .correlate(FolderRow)
+    .scalar_subquery()
+    .label("size")
+    for with_values, size in (
+        (False, func.coalesce(func.length(SecretRow.details), 0)),
+        (True, func.length(SecretRow.value) + func.coalesce(func.length(SecretRow.details), 0)),
+    )
 }
 
 # Lists, and secrets by their names, are asked for all the time: their statements are built once.
@@ -131,17 +156,12 @@ def size_of(condition: ColumnElement[bool], *, with_values: bool) -> Select[*tup
 def tags_of(condition: ColumnElement[bool]) -> Select[*tuple[Any, ...]]:
     """Select the tags of the secrets that the condition finds, by slug, each with its secret's id as the last."""
     return (
-        _joined(select_record(TagRow, Tag).add_columns(SecretRow.id.label("secret_id")))
+        _joined(select(TAGS, SecretRow.id.label("secret_id")))
         .join(SecretTagRow, SecretTagRow.secret_id == SecretRow.id)
-        .join(TagRow, TagRow.id == SecretTagRow.tag_id)
+        .join(TAGS, TAGS.c.id == SecretTagRow.tag_id)
         .where(condition)
-        .order_by(TagRow.slug)
+        .order_by(TAGS.c.slug)
     )
-
-
-def places_of(secret_ids: Sequence[str]) -> Select[*tuple[Any, ...]]:
-    """Select where the secrets are, in the order of the fields of `ListChange` after its kind, and their heads."""
-    return _joined(select(*_PLACE, *HEADS)).where(SecretRow.id.in_(secret_ids))
 
 
 def on_top_of(secret_ids: Sequence[str]) -> Select[*tuple[Any, ...]]:
@@ -180,7 +200,7 @@ def at_locations(
             ),
         )
         # In bunches that one statement can name.
-        for some in in_runs(places, lambda place: len(place[1]), count_max=CHUNK, weight_max=_NAMES_MAX)
+        for some in in_runs(places, lambda place: len(place[1]), count_max=CHUNK, weight_max=NAMES_MAX)
     ]
 
 
@@ -202,25 +222,6 @@ def folders_at(
     ]
 
 
-def folders_with_ids(folder_ids: Iterable[str]) -> list[Select[*tuple[Any, ...]]]:
-    """Return statements that together find the folders of these ids, as rows of `PLACED`."""
-    return [folders_where(FolderRow.id.in_(some)) for some in in_chunks(folder_ids, CHUNK)]
-
-
-def in_folders(folder_ids: Sequence[str], key: str | None) -> list[ColumnElement[bool]]:
-    """Return conditions that together find the shared secrets of these folders, of one key if it is given."""
-    named = [] if key is None else [SecretRow.key == key]
-    return [
-        and_(SecretRow.folder_id.in_(some), SecretRow.owner == "", *named)
-        for some in in_chunks(folder_ids, CHUNK)
-    ]
-
-
-def with_ids(secret_ids: Iterable[str]) -> list[ColumnElement[bool]]:
-    """Return conditions that together find the secrets of these ids."""
-    return [SecretRow.id.in_(some) for some in in_chunks(secret_ids, CHUNK)]
-
-
 def _joined(statement: Select[*tuple[Any, ...]]) -> Select[*tuple[Any, ...]]:
     return (
         statement.select_from(SecretRow)
@@ -229,24 +230,18 @@ def _joined(statement: Select[*tuple[Any, ...]]) -> Select[*tuple[Any, ...]]:
     )
 
 
-UPDATE = (
-    update(SecretRow)
+_CONTENTS = ("version", "value", "details", "skip_multiline_encoding", "updated_at")
+UPDATED = {False: _CONTENTS, True: ("folder_id", "key", *_CONTENTS)}
+"""The columns that an update sets, by whether folder or key change."""
+# A column that is set is entered into its indexes anew, changed or not. Parameters must be these and no others: of
+# many rows, SQLAlchemy sets each column that has a parameter.
+UPDATE = {
+    is_moved: update(SecretRow)
     .where(SecretRow.id == bindparam("secret_id"))
-    .values(
-        {
-            name: bindparam(name)
-            for name in (
-                "folder_id",
-                "key",
-                "version",
-                "value",
-                "details",
-                "skip_multiline_encoding",
-                "updated_at",
-            )
-        }
-    )
-)
+    .values({name: bindparam(name) for name in names})
+    for is_moved, names in UPDATED.items()
+}
+"""The same as statements on the secret of `secret_id`."""
 LISTED = {False: _DIRECTLY, True: _BENEATH}
 """Conditions by whether folders beneath are meant too; `project`, `environment` and `subtree(path)` are bound."""
 # By whether values are read. The folder is selected even if it holds none of the secrets: it is checked, too.
@@ -279,3 +274,48 @@ FOLDERS_LISTED = {
     for with_values in (False, True)
 }
 """Folders as rows of `PLACED`, each with the number of sealed bytes that a list of it opens."""
+
+
+class Finding(NamedTuple):
+    """A condition with its statements, by whether values are read: `rows_of` and `size_of`."""
+
+    condition: ColumnElement[bool]
+    rows: Mapping[bool, Select[*tuple[Any, ...]]]
+    sizes: Mapping[bool, Select[*tuple[Any, ...]]]
+
+
+def finding(condition: ColumnElement[bool]) -> Finding:
+    """Return the condition with its statements."""
+    return Finding(
+        condition,
+        {with_values: rows_of(condition, with_values=with_values) for with_values in (False, True)},
+        {with_values: size_of(condition, with_values=with_values) for with_values in (False, True)},
+    )
+
+
+# Built once, for any number of names.
+_OF_IDS = SecretRow.id.in_(bindparam("ids", expanding=True))
+OF_IDS = finding(_OF_IDS)
+PLACES = _joined(select(*_PLACE, *HEADS)).where(_OF_IDS)
+"""Where the secrets of `ids` are, in the order of the fields of `ListChange` after its kind, and their heads."""
+SIZES: Select[str, int] = select(
+    SecretRow.id, func.length(SecretRow.value) + func.coalesce(func.length(SecretRow.details), 0)
+).where(_OF_IDS)
+UNTAG = delete(SecretTagRow).where(SecretTagRow.secret_id.in_(bindparam("ids", expanding=True)))
+OF_PLACE = finding(NAMED)
+_AMONG = SecretRow.folder_id.in_(bindparam("folders", expanding=True))
+OF_FOLDERS = {
+    False: finding(and_(_AMONG, SecretRow.owner == "")),
+    True: finding(and_(_AMONG, SecretRow.owner == "", SecretRow.key == bindparam("key"))),
+}
+"""Shared secrets of `folders`, by whether only those of one `key` are meant."""
+_FOLDERS_AMONG = FolderRow.id.in_(bindparam("folders", expanding=True))
+FOLDERS_NAMED = folders_where(_FOLDERS_AMONG)
+"""The folders of the ids `folders`, as rows of `PLACED`."""
+# By (whether only one key is meant, whether values are read).
+FOLDERS_HOLDING = {
+    (one_key, with_values): folders_where(_FOLDERS_AMONG, beside=(sizes[with_values],))
+    for one_key, sizes in ((False, _HELD_BYTES), (True, _NAMED_BYTES))
+    for with_values in (False, True)
+}
+"""The same, each with the number of sealed bytes that a read of its secrets opens; of one `key`, null for none."""

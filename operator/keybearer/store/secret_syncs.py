@@ -6,15 +6,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from enum import StrEnum
+from functools import cache
+from types import MappingProxyType
 from typing import Any
 
 from pydantic import JsonValue
-from sqlalchemy import Select, delete, func, insert, or_, select, update
+from sqlalchemy import Select, Update, bindparam, delete, func, insert, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from keybearer.base.ids import EnvironmentSlug, FolderPath, IdentityId, OrganizationId, ProjectId
 from keybearer.base.runs import in_chunks
-from keybearer.store.columns import record_columns
+from keybearer.store.columns import Instant, record_columns
 from keybearer.store.tables.app_connections import AppConnectionRow
 from keybearer.store.tables.projects import EnvironmentRow, FolderRow, ProjectRow
 from keybearer.store.tables.secret_syncs import SecretSyncRow, SyncJobRow
@@ -27,10 +29,12 @@ __all__ = [
     "SecretSyncs",
     "SyncRecord",
     "progress_of",
+    "settled",
     "with_status",
 ]
 
 _CHUNK = 200
+_NOTHING: Mapping[str, object] = MappingProxyType({})
 
 
 class JobKind(StrEnum):
@@ -145,6 +149,18 @@ _SYNCS: Select[*tuple[Any, ...]] = (
     .outerjoin(FolderRow, FolderRow.id == SecretSyncRow.folder_id)
     .outerjoin(EnvironmentRow, EnvironmentRow.id == FolderRow.environment_id)
 )
+# Each run asks for these: they are built once.
+_ONE = _SYNCS.where(SecretSyncRow.id == bindparam("sync_id"))
+_SOME = _SYNCS.where(SecretSyncRow.id.in_(bindparam("sync_ids", expanding=True))).order_by(SecretSyncRow.id)
+_LOCKED = {statement: statement.with_for_update(of=SecretSyncRow) for statement in (_ONE, _SOME)}
+_NAMED = _SYNCS.where(
+    SecretSyncRow.project_id == bindparam("project_id"), SecretSyncRow.name == bindparam("name")
+)
+_COUNT = (
+    select(func.count()).select_from(SecretSyncRow).where(SecretSyncRow.project_id == bindparam("project_id"))
+)
+_ADD = insert(SecretSyncRow)
+_CHANGED = update(SecretSyncRow).where(SecretSyncRow.id == bindparam("sync_id"))
 _STATUS_COLUMNS = {
     JobKind.SYNC: ("sync_status", "last_sync_job_id", "last_sync_message", "last_synced_at"),
     JobKind.IMPORT: ("import_status", "last_import_job_id", "last_import_message", "last_imported_at"),
@@ -161,7 +177,7 @@ class SecretSyncs:
 
     async def add(self, new: SyncRecord) -> None:
         """Store a new sync."""
-        await self._connection.execute(insert(SecretSyncRow).values(_values(new)))
+        await self._connection.execute(_ADD, _values(new))
 
     async def update(self, changed: SyncRecord) -> None:
         """Store the present fields of what people set; those of jobs and of what is known have their own ways."""
@@ -174,24 +190,16 @@ class SecretSyncs:
 
     async def get(self, sync_id: str, *, for_change: bool = False) -> SecretSync | None:
         """Return the sync of that id, or None; for a change no job of it is claimed meanwhile."""
-        statement = _SYNCS.where(SecretSyncRow.id == sync_id)
-        if for_change:
-            statement = statement.with_for_update(of=SecretSyncRow)
-        found = await self._all(statement)
+        found = await self._all(_LOCKED[_ONE] if for_change else _ONE, {"sync_id": sync_id})
         return found[0] if found else None
 
     async def by_ids(self, sync_ids: Sequence[str], *, for_change: bool = False) -> list[SecretSync]:
         """Return those of the syncs that exist, by id; for a change no job of them is claimed meanwhile."""
-        statement = _SYNCS.where(SecretSyncRow.id.in_(sync_ids)).order_by(SecretSyncRow.id)
-        if for_change:
-            statement = statement.with_for_update(of=SecretSyncRow)
-        return await self._all(statement)
+        return await self._all(_LOCKED[_SOME] if for_change else _SOME, {"sync_ids": list(sync_ids)})
 
     async def named(self, project_id: ProjectId, name: str) -> SecretSync | None:
         """Return the project's sync of that name, or None."""
-        found = await self._all(
-            _SYNCS.where(SecretSyncRow.project_id == project_id, SecretSyncRow.name == name)
-        )
+        found = await self._all(_NAMED, {"project_id": project_id, "name": name})
         return found[0] if found else None
 
     async def of_project(self, project_id: ProjectId, destination: str | None = None) -> list[SecretSync]:
@@ -214,10 +222,7 @@ class SecretSyncs:
 
     async def count_of(self, project_id: ProjectId) -> int:
         """Return how many syncs the project has."""
-        statement = (
-            select(func.count()).select_from(SecretSyncRow).where(SecretSyncRow.project_id == project_id)
-        )
-        return (await self._connection.execute(statement)).scalar_one()
+        return (await self._connection.execute(_COUNT, {"project_id": project_id})).scalar_one()
 
     async def to_same_place(self, organization_id: OrganizationId, digest: str) -> list[SecretSync]:
         """Return the organization's syncs whose destination has that digest."""
@@ -273,33 +278,46 @@ class SecretSyncs:
         )
         return await self._all(statement.order_by(SecretSyncRow.id).limit(limit))
 
+    async def queue(
+        self, sync_id: str, kind: JobKind, *, unpushed_since: datetime | None, looks_anew: bool
+    ) -> None:
+        """Note that a job of the kind waits; this locks the sync against others who queue for it.
+
+        Args:
+            sync_id: of the sync.
+            kind: of the job.
+            unpushed_since: since when there is something to push, unless something waits already.
+            looks_anew: whether the next run looks at the remote, whatever the ledger says.
+        """
+        statement = _queueing(kind, is_push=unpushed_since is not None, looks_anew=looks_anew)
+        since = {} if unpushed_since is None else {"since": unpushed_since}
+        await self._connection.execute(statement, {"sync_id": sync_id, **since})
+
+    async def begin(self, job_ids: Mapping[str, str], kind: JobKind) -> None:
+        """Note that jobs of one kind, by sync, run; until one ends well, the ledger tells nothing for certain."""
+        jobs = [{"sync_id": sync_id, "job_id": job_id} for sync_id, job_id in job_ids.items()]
+        await self._connection.execute(_beginning(kind), jobs)
+
+    async def end(
+        self, sync_id: str, kind: JobKind, progress: Mapping[str, Any], *known: Mapping[str, object]
+    ) -> None:
+        """Note how a job of the kind ended, as `move` does, together with what is known since.
+
+        Args:
+            sync_id: of the sync.
+            kind: of the job.
+            progress: fields of `Progress`.
+            known: as `settled` and `sync_backlog.pushed` return it.
+        """
+        values = _columns_of(kind, progress)
+        for some in known:
+            values.update(some)
+        await self._connection.execute(_setting(tuple(values)), {"sync_id": sync_id, **values})
+
     async def move(self, sync_ids: Sequence[str], kind: JobKind, progress: Mapping[str, Any]) -> None:
         """Set fields of one kind of job, but of a look: keys are the fields of `Progress`, those that are given."""
-        names = dict(zip((one.name for one in fields(Progress)), _STATUS_COLUMNS[kind], strict=True))
-        values = {names[key]: value for key, value in progress.items()}
         for some in in_chunks(sync_ids, _CHUNK):
-            await self._connection.execute(
-                update(SecretSyncRow).where(SecretSyncRow.id.in_(some)).values(values)
-            )
-
-    async def unsettle(self, sync_ids: Sequence[str]) -> None:
-        """Note that runs are under way: until they end well, the ledger tells nothing for certain."""
-        for some in in_chunks(sync_ids, _CHUNK):
-            await self._set(some, is_settled=False)
-
-    async def settle(
-        self,
-        sync_id: str,
-        *,
-        source_digest: bytes,
-        reached: Mapping[str, int],
-        listed_at: datetime | None,
-    ) -> None:
-        """Note what is known after a run that wrote what it could; without `listed_at` nothing was listed."""
-        listed = {} if listed_at is None else {"listed_at": listed_at}
-        await self._set(
-            [sync_id], is_settled=True, source_digest=source_digest, reached=dict(reached), **listed
-        )
+            await self._set(some, **_columns_of(kind, progress))
 
     async def reach(self, sync_id: str, source_digest: bytes, reached: Mapping[str, int]) -> None:
         """Note that the last settled run, if it is still that one, carried the same as these revisions do."""
@@ -324,10 +342,6 @@ class SecretSyncs:
             unpushed_keys=0,
         )
 
-    async def look_anew(self, sync_id: str) -> None:
-        """Have the next run look at the remote, whatever the ledger says."""
-        await self._set([sync_id], listed_at=None)
-
     async def _set(self, sync_ids: Sequence[str], **values: object) -> None:
         await self._connection.execute(
             update(SecretSyncRow).where(SecretSyncRow.id.in_(sync_ids)).values(values)
@@ -337,8 +351,18 @@ class SecretSyncs:
         """Remove the sync with its jobs and its ledger."""
         await self._connection.execute(delete(SecretSyncRow).where(SecretSyncRow.id == sync_id))
 
-    async def _all(self, statement: Select[*tuple[Any, ...]]) -> list[SecretSync]:
-        return [_read(row) for row in await self._connection.execute(statement)]
+    async def _all(
+        self, statement: Select[*tuple[Any, ...]], parameters: Mapping[str, object] = _NOTHING
+    ) -> list[SecretSync]:
+        return [_read(row) for row in await self._connection.execute(statement, parameters)]
+
+
+def settled(
+    source_digest: bytes, reached: Mapping[str, int], listed_at: datetime | None
+) -> Mapping[str, object]:
+    """Return what is known after a run that wrote what it could; without `listed_at` nothing was listed."""
+    listed = {} if listed_at is None else {"listed_at": listed_at}
+    return {"is_settled": True, "source_digest": source_digest, "reached": dict(reached), **listed}
 
 
 def progress_of(record: SyncRecord, kind: JobKind) -> Progress:
@@ -350,6 +374,38 @@ def with_status(record: SyncRecord, kind: JobKind, status: JobStatus) -> SyncRec
     """Return the record with that status of the kind of job."""
     changed: dict[str, Any] = {_STATUS_COLUMNS[kind][0]: status.value}
     return replace(record, **changed)
+
+
+@cache
+def _queueing(kind: JobKind, *, is_push: bool, looks_anew: bool) -> Update:
+    values: dict[str, object] = {_STATUS_COLUMNS[kind][0]: JobStatus.PENDING}
+    if is_push:
+        # Where something waits already, its instant stays.
+        values["unpushed_since"] = func.coalesce(
+            SecretSyncRow.unpushed_since, bindparam("since", None, Instant)
+        )
+    if looks_anew:
+        values["listed_at"] = None
+    return _CHANGED.values(values)
+
+
+@cache
+def _beginning(kind: JobKind) -> Update:
+    status, last_job, _, _ = _STATUS_COLUMNS[kind]
+    values: dict[str, object] = {status: JobStatus.RUNNING, last_job: bindparam("job_id")}
+    if kind is not JobKind.IMPORT:
+        values["is_settled"] = False
+    return _CHANGED.values(values)
+
+
+@cache
+def _setting(names: tuple[str, ...]) -> Update:
+    return _CHANGED.values({name: bindparam(name) for name in names})
+
+
+def _columns_of(kind: JobKind, progress: Mapping[str, Any]) -> dict[str, Any]:
+    names = dict(zip((one.name for one in fields(Progress)), _STATUS_COLUMNS[kind], strict=True))
+    return {names[key]: value for key, value in progress.items()}
 
 
 def _read(row: Sequence[Any]) -> SecretSync:

@@ -72,9 +72,14 @@ class SqliteConnection(aiosqlite.Connection):
         return _Cursor(self)
 
     async def commit(self) -> None:
-        """Make durable what the transaction did, if one has begun."""
+        """Make durable what the transaction did, if one has begun; of one that fails nothing is left."""
         if self._has_begun:
-            await super().commit()
+            try:
+                await super().commit()
+            except sqlite3.Error:
+                # On a full disk SQLite has ended it by itself, and then SQLAlchemy doesn't ask for it.
+                await self.rollback()
+                raise
             self._has_begun = False
 
     async def rollback(self) -> None:

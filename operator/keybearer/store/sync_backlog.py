@@ -6,16 +6,23 @@ tells the same of it without a look at a source or a remote.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import func, select, update
+from sqlalchemy import bindparam, func, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from keybearer.store.columns import Instant
 from keybearer.store.tables.secret_syncs import SecretSyncRow
 
-__all__ = ["Backlog", "SyncBacklog"]
+__all__ = ["Backlog", "SyncBacklog", "pushed"]
+
+_NOTE_KEYS = (
+    update(SecretSyncRow)
+    .where(SecretSyncRow.id == bindparam("sync_id"))
+    .values(unpushed_keys=bindparam("keys"))
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,33 +42,25 @@ class Backlog:
     oldest: datetime | None
 
 
+def pushed(since: datetime | None, *, all_arrived: bool) -> Mapping[str, object]:
+    """Return what is known after a push that ended, for `SecretSyncs.end`.
+
+    Args:
+        since: when what waits behind it came; None where nothing does.
+        all_arrived: whether all of it is in place; of refused names it stays known since when they wait.
+    """
+    return {"unpushed_keys": 0, **({"unpushed_since": since} if all_arrived else {})}
+
+
 class SyncBacklog:
     """Repository of what isn't pushed yet."""
 
     def __init__(self, connection: AsyncConnection) -> None:
         self._connection = connection
 
-    async def begin(self, sync_id: str, now: datetime) -> None:
-        """Note that there is something to push; where something waits already, its instant stays."""
-        await self._connection.execute(
-            update(SecretSyncRow)
-            .where(SecretSyncRow.id == sync_id, SecretSyncRow.unpushed_since.is_(None))
-            .values(unpushed_since=now)
-        )
-
     async def note_keys(self, sync_id: str, keys: int) -> None:
         """Note how many names a run has still to write or remove."""
-        await self._connection.execute(
-            update(SecretSyncRow).where(SecretSyncRow.id == sync_id).values(unpushed_keys=keys)
-        )
-
-    async def end(self, sync_id: str, since: datetime | None) -> None:
-        """Note that a push ended well; `since` is when what waits behind it came, None where nothing does."""
-        await self._connection.execute(
-            update(SecretSyncRow)
-            .where(SecretSyncRow.id == sync_id)
-            .values(unpushed_since=since, unpushed_keys=0)
-        )
+        await self._connection.execute(_NOTE_KEYS, {"sync_id": sync_id, "keys": keys})
 
     async def by_destination(self) -> list[Backlog]:
         """Return it for each destination that syncs have, by name; read from one index."""

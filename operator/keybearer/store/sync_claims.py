@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any
 
 from sqlalchemy import (
     BigInteger,
     ColumnElement,
-    Select,
+    Integer,
+    bindparam,
     cast,
     func,
     literal,
@@ -31,10 +31,56 @@ from keybearer.store.sync_turns import Tenant, Turns
 from keybearer.store.tables.projects import ProjectRow
 from keybearer.store.tables.secret_syncs import SecretSyncRow, SyncJobRow
 
-__all__ = ["SyncClaims"]
+__all__ = ["Leases", "SyncClaims"]
 
 _MILLISECOND = timedelta(milliseconds=1)
 _JOBS = select_record(SyncJobRow, SyncJob)
+_OTHER = aliased(SyncJobRow)
+# Each claim asks for these: they are built once.
+_STARTABLE = (
+    SyncJobRow.is_running.is_(False),
+    # One of a newer version waits for that.
+    SyncJobRow.kind.in_([kind.value for kind in JobKind]),
+    SyncJobRow.due_at <= bindparam("now"),
+    SyncJobRow.connection_id.not_in(bindparam("full", expanding=True)),
+    # Jobs of one sync run one after the other: what waits behind a running one isn't looked at.
+    ~select(_OTHER.id).where(_OTHER.sync_id == SyncJobRow.sync_id, _OTHER.is_running.is_(True)).exists(),
+)
+_RUNNING = (
+    select(
+        SyncJobRow.connection_id,
+        SyncJobRow.claimed_by,
+        ProjectRow.organization_id,
+        SecretSyncRow.project_id,
+    )
+    .join(SecretSyncRow, SecretSyncRow.id == SyncJobRow.sync_id)
+    .join(ProjectRow, ProjectRow.id == SecretSyncRow.project_id)
+    .where(SyncJobRow.is_running.is_(True))
+)
+_WAITING_TENANTS = (
+    select(ProjectRow.organization_id, SecretSyncRow.project_id)
+    .join_from(SyncJobRow, SecretSyncRow, SecretSyncRow.id == SyncJobRow.sync_id)
+    .join(ProjectRow, ProjectRow.id == SecretSyncRow.project_id)
+    .where(*_STARTABLE)
+    .group_by(ProjectRow.organization_id, SecretSyncRow.project_id)
+    .order_by(func.min(SyncJobRow.due_at), SecretSyncRow.project_id)
+)
+_DUE = (
+    _JOBS.join(SecretSyncRow, SecretSyncRow.id == SyncJobRow.sync_id)
+    .where(SecretSyncRow.project_id == bindparam("project_id"), *_STARTABLE)
+    .order_by(SyncJobRow.due_at, SyncJobRow.id)
+    .limit(bindparam("limit", type_=Integer))
+)
+# Not now(): a transaction may have waited for a lock since it began.
+_CLOCK = cast(func.extract("epoch", func.clock_timestamp()) * 1000, BigInteger)
+_LEASES = select(
+    SyncJobRow.id, SyncJobRow.claimed_by, SyncJobRow.lease_ends_at, type_coerce(_CLOCK, Instant).label("now")
+).where(SyncJobRow.is_running.is_(True), SyncJobRow.lease_ends_at.is_not(None))
+_LOCK = (
+    select(SecretSyncRow.id)
+    .where(SecretSyncRow.id.in_(bindparam("sync_ids", expanding=True)))
+    .with_for_update(skip_locked=True)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +89,19 @@ class _Running:
 
     connections: Counter[str] = field(default_factory=Counter)
     tenants: Counter[Tenant] = field(default_factory=Counter)
+
+
+@dataclass(frozen=True, slots=True)
+class Leases:
+    """How leases stand.
+
+    Attributes:
+        ended: ids of running jobs whose process let its lease end.
+        next_end: how long the first lease of another process lasts if nobody prolongs it; None where none has any.
+    """
+
+    ended: frozenset[str]
+    next_end: timedelta | None
 
 
 class SyncClaims:
@@ -77,28 +136,17 @@ class SyncClaims:
         claimed: list[SyncJob] = []
         while len(claimed) < limit:
             # Asked again until enough are found: a connection that is full must not hide the others behind it.
-            chosen = await self._choose(now, limit - len(claimed), per_connection, turns, running)
+            chosen, is_all = await self._choose(now, limit - len(claimed), per_connection, turns, running)
             taken = await self._take(chosen, process_id, lease)
-            if not taken:
-                break
             claimed += taken
+            if not taken or (is_all and len(taken) == len(chosen)):
+                break
         return claimed
 
     async def _running(self, process_id: str) -> _Running:
-        statement = (
-            select(
-                SyncJobRow.connection_id,
-                SyncJobRow.claimed_by,
-                ProjectRow.organization_id,
-                SecretSyncRow.project_id,
-            )
-            .join(SecretSyncRow, SecretSyncRow.id == SyncJobRow.sync_id)
-            .join(ProjectRow, ProjectRow.id == SecretSyncRow.project_id)
-            .where(SyncJobRow.is_running.is_(True))
-        )
         running = _Running()
         for connection_id, claimed_by, organization_id, project_id in await self._connection.execute(
-            statement
+            _RUNNING
         ):
             running.connections[connection_id] += 1
             if claimed_by == process_id:
@@ -107,14 +155,16 @@ class SyncClaims:
 
     async def _choose(
         self, now: datetime, limit: int, per_connection: int, turns: Turns, running: _Running
-    ) -> Mapping[str, SyncJob]:
-        """Return jobs that may begin, by their sync, and count them as running."""
+    ) -> tuple[Mapping[str, SyncJob], bool]:
+        """Return jobs that may begin, by their sync, and whether no other may; they count as running from now on."""
         full = [
             connection_id for connection_id, count in running.connections.items() if count >= per_connection
         ]
-        rows = await self._connection.execute(_waiting_tenants(now, full))
+        startable = {"now": now, "full": full}
+        rows = await self._connection.execute(_WAITING_TENANTS, startable)
         waiting = {Tenant(*row): deque[SyncJob]() for row in rows}
         asked: set[Tenant] = set()
+        is_all = True
         chosen: dict[str, SyncJob] = {}
         while len(chosen) < limit:
             tenant = turns.next(waiting, running.tenants)
@@ -123,8 +173,9 @@ class SyncClaims:
             queue = waiting[tenant]
             if tenant not in asked:
                 asked.add(tenant)
-                due = _due(now, full, tenant.project_id, limit=limit)
-                queue.extend(SyncJob(*row) for row in await self._connection.execute(due))
+                due = {**startable, "project_id": tenant.project_id, "limit": limit}
+                queue.extend(SyncJob(*row) for row in await self._connection.execute(_DUE, due))
+                is_all = is_all and len(queue) < limit
             while queue and (
                 queue[0].sync_id in chosen or running.connections[queue[0].connection_id] >= per_connection
             ):
@@ -138,17 +189,13 @@ class SyncClaims:
             running.connections[job.connection_id] += 1
             running.tenants[tenant] += 1
             turns.took(tenant)
-        return chosen
+        return chosen, is_all
 
     async def _take(self, chosen: Mapping[str, SyncJob], process_id: str, lease: timedelta) -> list[SyncJob]:
         if not chosen:
             return []
         # The sync before its job, as everybody does; one that somebody is just changing has its turn later.
-        locked = await self._connection.execute(
-            select(SecretSyncRow.id)
-            .where(SecretSyncRow.id.in_(list(chosen)))
-            .with_for_update(skip_locked=True)
-        )
+        locked = await self._connection.execute(_LOCK, {"sync_ids": list(chosen)})
         taken = await self._connection.execute(
             update(SyncJobRow)
             .where(
@@ -179,15 +226,20 @@ class SyncClaims:
         """Return running jobs whose process let its lease end."""
         return await self._that_run(SyncJobRow.lease_ends_at < self._instant())
 
-    async def next_orphan(self, process_id: str) -> timedelta | None:
-        """Return how long the first lease of another process lasts if nobody prolongs it; None where none has any."""
-        left = await self._connection.execute(
-            select(func.min(SyncJobRow.lease_ends_at), self._instant()).where(
-                SyncJobRow.is_running.is_(True), SyncJobRow.claimed_by != process_id
-            )
+    async def leases(self, process_id: str) -> Leases:
+        """Return how the leases of all running jobs stand, for this process; PostgreSQL alone has others."""
+        rows = (await self._connection.execute(_LEASES)).all()
+        return Leases(
+            frozenset(row.id for row in rows if row.lease_ends_at < row.now),
+            min(
+                (
+                    max(row.lease_ends_at - row.now, timedelta(0))
+                    for row in rows
+                    if row.claimed_by != process_id
+                ),
+                default=None,
+            ),
         )
-        ends_at, now = left.one()
-        return None if ends_at is None else max(ends_at - now, timedelta(0))
 
     async def running(self) -> list[SyncJob]:
         """Return all that run, whoever has them."""
@@ -201,41 +253,4 @@ class SyncClaims:
         """Return now, or so long after, by the clock that all processes share."""
         if self._connection.dialect.name != "postgresql":
             return literal(self._clock.now() + after, Instant)
-        # Not now(): a transaction may have waited for a lock since it began.
-        now = cast(func.extract("epoch", func.clock_timestamp()) * 1000, BigInteger)
-        return type_coerce(now + literal(after // _MILLISECOND, BigInteger), Instant)
-
-
-def _startable(now: datetime, full: Sequence[str]) -> tuple[ColumnElement[bool], ...]:
-    # Jobs of one sync run one after the other: what waits behind a running one isn't looked at.
-    running = aliased(SyncJobRow)
-    return (
-        SyncJobRow.is_running.is_(False),
-        # One of a newer version waits for that.
-        SyncJobRow.kind.in_([kind.value for kind in JobKind]),
-        SyncJobRow.due_at <= now,
-        SyncJobRow.connection_id.not_in(full),
-        ~select(running.id)
-        .where(running.sync_id == SyncJobRow.sync_id, running.is_running.is_(True))
-        .exists(),
-    )
-
-
-def _waiting_tenants(now: datetime, full: Sequence[str]) -> Select[*tuple[Any, ...]]:
-    return (
-        select(ProjectRow.organization_id, SecretSyncRow.project_id)
-        .join_from(SyncJobRow, SecretSyncRow, SecretSyncRow.id == SyncJobRow.sync_id)
-        .join(ProjectRow, ProjectRow.id == SecretSyncRow.project_id)
-        .where(*_startable(now, full))
-        .group_by(ProjectRow.organization_id, SecretSyncRow.project_id)
-        .order_by(func.min(SyncJobRow.due_at), SecretSyncRow.project_id)
-    )
-
-
-def _due(now: datetime, full: Sequence[str], project_id: str, *, limit: int) -> Select[*tuple[Any, ...]]:
-    return (
-        _JOBS.join(SecretSyncRow, SecretSyncRow.id == SyncJobRow.sync_id)
-        .where(SecretSyncRow.project_id == project_id, *_startable(now, full))
-        .order_by(SyncJobRow.due_at, SyncJobRow.id)
-        .limit(limit)
-    )
+        return type_coerce(_CLOCK + literal(after // _MILLISECOND, BigInteger), Instant)

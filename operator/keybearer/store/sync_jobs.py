@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import cache
 from typing import Any
 
 from pydantic import JsonValue
-from sqlalchemy import ColumnElement, case, delete, func, insert, literal, or_, select, update
+from sqlalchemy import Insert, bindparam, case, delete, func, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from keybearer.base.ids import new_uuid
-from keybearer.store.columns import Instant, record_columns, select_record
+from keybearer.store.columns import record_columns, select_record
 from keybearer.store.revisions import Changes
 from keybearer.store.secret_syncs import JobKind
-from keybearer.store.tables.secret_syncs import SecretSyncRow, SyncJobRow
+from keybearer.store.tables.secret_syncs import FormerPlaceRow, SecretSyncRow, SyncJobRow
+from keybearer.store.upserts import upserted
 
-__all__ = ["SyncJob", "SyncJobs"]
+__all__ = ["AfterRun", "SyncJob", "SyncJobs"]
 
 _CHUNK = 200
 _HASTENED_AT_ONCE = 1000
@@ -55,7 +57,60 @@ class SyncJob:
     is_urgent: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class AfterRun:
+    """What there is to do after a run of a sync.
+
+    Attributes:
+        waiting_since: when the job of the same kind that waits for the sync was queued; None where none does.
+        next_clearing: when the first of its former places is tried next; None where it has none.
+        has_retries: whether jobs over the connection wait for another attempt.
+    """
+
+    waiting_since: datetime | None
+    next_clearing: datetime | None
+    has_retries: bool
+
+
 _JOBS = select_record(SyncJobRow, SyncJob)
+# Each run asks for these: they are built once.
+_HELD = (
+    SyncJobRow.id == bindparam("job_id"),
+    SyncJobRow.is_running.is_(True),
+    SyncJobRow.claimed_by == bindparam("claimed_by"),
+    SyncJobRow.attempt == bindparam("attempt"),
+)
+_RETRYING = (
+    SyncJobRow.connection_id == bindparam("connection_id"),
+    SyncJobRow.is_running.is_(False),
+    SyncJobRow.attempt > 0,
+    SyncJobRow.due_at > bindparam("now"),
+    SyncJobRow.parked_until.is_(None),
+    or_(SyncJobRow.hastened_at.is_(None), SyncJobRow.hastened_at <= bindparam("before")),
+)
+_WAITING = select(SyncJobRow.created_at).where(
+    SyncJobRow.sync_id == bindparam("sync_id"),
+    SyncJobRow.kind == bindparam("kind"),
+    SyncJobRow.is_running.is_(False),
+)
+_AFTER_RUN = select(
+    _WAITING.scalar_subquery(),
+    select(func.min(FormerPlaceRow.next_attempt_at))
+    .where(FormerPlaceRow.sync_id == bindparam("sync_id"))
+    .scalar_subquery(),
+    select(SyncJobRow.id).where(*_RETRYING).exists(),
+)
+_DUE = select(
+    select(SyncJobRow.id)
+    .where(SyncJobRow.is_running.is_(False), SyncJobRow.due_at <= bindparam("now"))
+    .exists(),
+    select(func.min(SyncJobRow.due_at))
+    .where(SyncJobRow.is_running.is_(False), SyncJobRow.due_at > bindparam("now"))
+    .scalar_subquery(),
+)
+_LOCK_SYNC = select(SecretSyncRow.id).where(SecretSyncRow.id == bindparam("sync_id")).with_for_update()
+_LOCK_HELD = select(SyncJobRow.id).where(*_HELD).with_for_update()
+_FINISH = delete(SyncJobRow).where(*_HELD).returning(SyncJobRow.id)
 
 
 class SyncJobs:
@@ -73,22 +128,12 @@ class SyncJobs:
         """
         self._changes.jobs = True
         for job in jobs:
-            hastened = await self._connection.execute(
-                update(SyncJobRow)
-                .where(
-                    SyncJobRow.sync_id == job.sync_id,
-                    SyncJobRow.kind == job.kind,
-                    SyncJobRow.is_running.is_(False),
-                )
-                .values(
-                    connection_id=job.connection_id,
-                    **({"parameters": dict(job.parameters)} if job.parameters else {}),
-                    **_times_with(job),
-                )
-                .returning(SyncJobRow.id)
+            statement = _adding(
+                self._connection.dialect.name,
+                has_parameters=bool(job.parameters),
+                is_urgent=job.is_urgent,
             )
-            if hastened.first() is None:
-                await self._connection.execute(insert(SyncJobRow).values(_values(job)))
+            await self._connection.execute(statement, _values(job))
 
     async def of_syncs(self, sync_ids: Sequence[str]) -> list[SyncJob]:
         """Return the jobs of these syncs, waiting and running."""
@@ -107,31 +152,30 @@ class SyncJobs:
         )
         return (await self._connection.execute(statement)).scalar_one()
 
-    async def is_any_due(self, now: datetime) -> bool:
-        """Return whether a job waits that is due."""
-        statement = select(SyncJobRow.id).where(SyncJobRow.is_running.is_(False), SyncJobRow.due_at <= now)
-        return (await self._connection.execute(statement.limit(1))).first() is not None
+    async def due(self, now: datetime) -> tuple[bool, datetime | None]:
+        """Return whether a job waits that is due, and when the first is due that isn't yet; None if there is none."""
+        is_any, due_at = (await self._connection.execute(_DUE, {"now": now})).one()
+        return is_any, due_at
 
-    async def next_due(self, after: datetime) -> datetime | None:
-        """Return when the first job after that instant is due; None if no such job waits."""
-        statement = select(func.min(SyncJobRow.due_at)).where(
-            SyncJobRow.is_running.is_(False), SyncJobRow.due_at > after
-        )
-        return (await self._connection.execute(statement)).scalar_one()
+    async def after_run(self, sync_id: str, connection_id: str, kind: str, now: datetime) -> AfterRun:
+        """Return what a run that ends has to know of other jobs, and of former places."""
+        of_sync = {"sync_id": sync_id, "kind": kind}
+        found = await self._connection.execute(_AFTER_RUN, {**of_sync, **_over(connection_id, now)})
+        return AfterRun(*found.one())
 
     async def waiting_since(self, sync_id: str, kind: str) -> datetime | None:
         """Return when the job of the kind that waits for the sync was queued; None where none does."""
-        statement = select(SyncJobRow.created_at).where(
-            SyncJobRow.sync_id == sync_id, SyncJobRow.kind == kind, SyncJobRow.is_running.is_(False)
-        )
-        return (await self._connection.execute(statement)).scalar_one_or_none()
+        found = await self._connection.execute(_WAITING, {"sync_id": sync_id, "kind": kind})
+        return found.scalar_one_or_none()
 
-    async def is_held(self, job: SyncJob) -> bool:
-        """Return whether the process that claimed the job has it still; until the unit ends nobody takes it over."""
-        sync = select(SecretSyncRow.id).where(SecretSyncRow.id == job.sync_id).with_for_update()
-        await self._connection.execute(sync)
-        statement = select(SyncJobRow.id).where(*_held(job)).with_for_update()
-        return (await self._connection.execute(statement)).first() is not None
+    async def is_held(self, job: SyncJob, *, is_locked: bool = False) -> bool:
+        """Return whether the process that claimed the job has it still; until the unit ends nobody takes it over.
+
+        The sync is locked before its job, as everybody does, unless the unit has changed it already.
+        """
+        if not is_locked:
+            await self._connection.execute(_LOCK_SYNC, {"sync_id": job.sync_id})
+        return (await self._connection.execute(_LOCK_HELD, _held(job))).first() is not None
 
     async def retrying_over(self, connection_id: str, now: datetime) -> list[SyncJob]:
         """Return the jobs over a connection that wait for another attempt, those that would be next first.
@@ -139,18 +183,10 @@ class SyncJobs:
         Those whose remote asked to wait aren't among them, nor those that were made due a short while ago.
         """
         statement = (
-            _JOBS.where(
-                SyncJobRow.connection_id == connection_id,
-                SyncJobRow.is_running.is_(False),
-                SyncJobRow.attempt > 0,
-                SyncJobRow.due_at > now,
-                SyncJobRow.parked_until.is_(None),
-                or_(SyncJobRow.hastened_at.is_(None), SyncJobRow.hastened_at <= now - _HASTENED_AGAIN),
-            )
-            .order_by(SyncJobRow.due_at, SyncJobRow.id)
-            .limit(_HASTENED_AT_ONCE)
+            _JOBS.where(*_RETRYING).order_by(SyncJobRow.due_at, SyncJobRow.id).limit(_HASTENED_AT_ONCE)
         )
-        return [SyncJob(*row) for row in await self._connection.execute(statement)]
+        rows = await self._connection.execute(statement, _over(connection_id, now))
+        return [SyncJob(*row) for row in rows]
 
     async def hasten(self, job_ids: Sequence[str], due_at: datetime, now: datetime) -> None:
         """Have waiting jobs be due then, unless they are sooner."""
@@ -203,34 +239,40 @@ class SyncJobs:
 
     async def finish(self, job: SyncJob) -> bool:
         """Remove a running job; False where it is held no more: another process took it over, or its sync went."""
-        deleted = await self._connection.execute(
-            delete(SyncJobRow).where(*_held(job)).returning(SyncJobRow.id)
-        )
+        deleted = await self._connection.execute(_FINISH, _held(job))
         # What waits behind it may run now.
         self._changes.jobs = True
         return deleted.first() is not None
 
 
-def _times_with(job: SyncJob) -> dict[str, Any]:
-    """Return what becomes of the times of a waiting job that another is added to."""
-    sooner = (SyncJobRow.due_at > job.due_at, literal(job.due_at, Instant))
-    if not job.is_urgent:
-        kept = (SyncJobRow.parked_until > job.due_at, SyncJobRow.due_at)
-        return {"due_at": case(kept, sooner, else_=SyncJobRow.due_at)}
-    return {
-        "due_at": case(sooner, else_=SyncJobRow.due_at),
-        "parked_until": None,
-        "is_urgent": True,
+@cache
+def _adding(dialect: str, *, has_parameters: bool, is_urgent: bool) -> Insert:
+    """Return a statement that stores a new job, or changes the one that waits already."""
+    added = upserted(dialect, SyncJobRow)
+    new = added.excluded
+    sooner = (SyncJobRow.due_at > new.due_at, new.due_at)
+    parked = (SyncJobRow.parked_until > new.due_at, SyncJobRow.due_at)
+    changes: dict[str, Any] = {
+        "connection_id": new.connection_id,
+        "due_at": case(*([sooner] if is_urgent else [parked, sooner]), else_=SyncJobRow.due_at),
     }
-
-
-def _held(job: SyncJob) -> tuple[ColumnElement[bool], ...]:
-    return (
-        SyncJobRow.id == job.id,
-        SyncJobRow.is_running.is_(True),
-        SyncJobRow.claimed_by == job.claimed_by,
-        SyncJobRow.attempt == job.attempt,
+    if has_parameters:
+        changes["parameters"] = new.parameters
+    if is_urgent:
+        changes |= {"parked_until": None, "is_urgent": True}
+    return added.on_conflict_do_update(
+        index_elements=[SyncJobRow.sync_id, SyncJobRow.kind, SyncJobRow.is_running], set_=changes
     )
+
+
+def _over(connection_id: str, now: datetime) -> dict[str, object]:
+    """Return the parameters of `_RETRYING`."""
+    return {"connection_id": connection_id, "now": now, "before": now - _HASTENED_AGAIN}
+
+
+def _held(job: SyncJob) -> dict[str, object]:
+    """Return the parameters of `_HELD`."""
+    return {"job_id": job.id, "claimed_by": job.claimed_by, "attempt": job.attempt}
 
 
 def _values(job: SyncJob) -> dict[str, Any]:

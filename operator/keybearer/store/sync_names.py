@@ -8,7 +8,7 @@ from datetime import datetime
 from enum import StrEnum
 from itertools import islice
 
-from sqlalchemy import delete, insert
+from sqlalchemy import bindparam, delete, insert
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from keybearer.base.runs import in_chunks
@@ -39,7 +39,12 @@ class SyncName:
     noted_at: datetime
 
 
-_NAMES = select_record(SyncNameRow, SyncName)
+# Built once: each run asks for it.
+_OF_SYNC = (
+    select_record(SyncNameRow, SyncName)
+    .where(SyncNameRow.sync_id == bindparam("sync_id"))
+    .order_by(SyncNameRow.name, SyncNameRow.state)
+)
 
 
 class SyncNames:
@@ -50,8 +55,8 @@ class SyncNames:
 
     async def of_sync(self, sync_id: str) -> list[SyncName]:
         """Return what is known of the sync, by name."""
-        statement = _NAMES.where(SyncNameRow.sync_id == sync_id).order_by(SyncNameRow.name, SyncNameRow.state)
-        return [SyncName(*row) for row in await self._connection.execute(statement)]
+        rows = await self._connection.execute(_OF_SYNC, {"sync_id": sync_id})
+        return [SyncName(*row) for row in rows]
 
     async def failing(self, sync_id: str) -> dict[str, SyncName]:
         """Return the names of the sync that failed, by name."""

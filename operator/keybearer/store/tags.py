@@ -3,49 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated
 
-from sqlalchemy import delete, insert, update
+from sqlalchemy import ForeignKey, String, UniqueConstraint
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from keybearer.base.ids import ProjectId
-from keybearer.store.columns import select_record
-from keybearer.store.records import Tag
-from keybearer.store.tables.projects import TagRow
+from keybearer.store.columns import Instant, Uuid
+from keybearer.store.record_tables import PRIMARY, Records, table_of
 
-__all__ = ["Tags"]
-
-_TAGS = select_record(TagRow, Tag)
+__all__ = ["TAGS", "Tag", "Tags"]
 
 
-class Tags:
-    """Repository of tags."""
+@dataclass(frozen=True, slots=True)
+class Tag:
+    """A tag that secrets of the project may carry."""
+
+    id: Annotated[str, Uuid, PRIMARY]
+    project_id: Annotated[ProjectId, Uuid, ForeignKey("projects.id", ondelete="CASCADE")]
+    slug: Annotated[str, String(64)]
+    name: Annotated[str, String(64)]
+    color: Annotated[str | None, String(32)]
+    created_at: Annotated[datetime, Instant]
+    updated_at: Annotated[datetime, Instant]
+
+
+TAGS = table_of(Tag, "tags", UniqueConstraint("project_id", "slug"))
+
+
+class Tags(Records[Tag]):
+    """Repository of tags. A deleted tag leaves all secrets as well."""
 
     def __init__(self, connection: AsyncConnection) -> None:
-        self._connection = connection
-
-    async def add(self, tag: Tag) -> None:
-        """Store a new tag."""
-        await self._connection.execute(insert(TagRow).values(asdict(tag)))
+        super().__init__(connection, Tag, TAGS)
 
     async def of_project(self, project_id: ProjectId) -> list[Tag]:
         """Return the project's tags by slug."""
-        statement = _TAGS.where(TagRow.project_id == project_id).order_by(TagRow.slug)
-        return [Tag(*row) for row in await self._connection.execute(statement)]
+        return await self.found(TAGS.c.project_id == project_id, by=TAGS.c.slug)
 
     async def by_ids(self, project_id: ProjectId, tag_ids: Iterable[str]) -> list[Tag]:
         """Return those of the ids that are tags of the project."""
-        statement = _TAGS.where(TagRow.project_id == project_id, TagRow.id.in_(list(tag_ids)))
-        return [Tag(*row) for row in await self._connection.execute(statement)]
-
-    async def update(self, tag: Tag) -> None:
-        """Store the tag's present slug, name and color."""
-        await self._connection.execute(
-            update(TagRow)
-            .where(TagRow.id == tag.id)
-            .values(slug=tag.slug, name=tag.name, color=tag.color, updated_at=tag.updated_at)
-        )
-
-    async def delete(self, tag_id: str) -> None:
-        """Remove the tag, from all secrets too."""
-        await self._connection.execute(delete(TagRow).where(TagRow.id == tag_id))
+        return await self.found(TAGS.c.project_id == project_id, TAGS.c.id.in_(list(tag_ids)))

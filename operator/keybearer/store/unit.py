@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Generic, Self, TypeVar, overload
 
-from sqlalchemy import select, union_all, update
+from sqlalchemy import BindParameter, bindparam, select, union_all, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from keybearer.base.clock import Clock
@@ -29,7 +29,7 @@ from keybearer.store.certificate_request_claims import CertificateRequestClaims
 from keybearer.store.certificate_request_search import CertificateRequestSearch
 from keybearer.store.certificate_requests import CertificateRequests
 from keybearer.store.certificates import Certificates
-from keybearer.store.columns import moved
+from keybearer.store.columns import moved, reached
 from keybearer.store.credential_resealing import CredentialResealing
 from keybearer.store.credentials import Credentials
 from keybearer.store.enrollments import Enrollments
@@ -69,6 +69,30 @@ from keybearer.store.users import Users
 __all__ = ["UnitOfWork"]
 
 Repository = TypeVar("Repository")
+
+# Each change begins with one of these: their statements are built once.
+_MOVE_PROJECT = (
+    update(ProjectRow)
+    .where(ProjectRow.id == bindparam("moving"))
+    .values(revision=moved(ProjectRow.revision))
+    .returning(ProjectRow.revision, ProjectRow.places)
+)
+_MOVE_NAMES = (
+    update(OrganizationRow)
+    .where(OrganizationRow.id == bindparam("moving"))
+    .values(names_revision=moved(OrganizationRow.names_revision))
+    .returning(OrganizationRow.names_revision)
+)
+_MOVE_IDENTITY = (
+    update(IdentityRow)
+    .where(IdentityRow.id == bindparam("moving"))
+    .values(permission_revision=moved(IdentityRow.permission_revision))
+)
+_WANTED: BindParameter[list[str]] = bindparam("wanted", expanding=True)
+_REVISIONS = union_all(
+    select(ProjectRow.id, ProjectRow.revision).where(ProjectRow.id.in_(_WANTED)),
+    select(OrganizationRow.id, OrganizationRow.names_revision).where(OrganizationRow.id.in_(_WANTED)),
+)
 
 
 class _FirstUse(Generic[Repository]):
@@ -209,47 +233,27 @@ class UnitOfWork:
 
     async def revisions(self, ids: Iterable[str]) -> dict[str, int]:
         """Return the present revision of each project and of each organization's names that exists, by id."""
-        wanted = list(ids)
-        statement = union_all(
-            select(ProjectRow.id, ProjectRow.revision).where(ProjectRow.id.in_(wanted)),
-            select(OrganizationRow.id, OrganizationRow.names_revision).where(OrganizationRow.id.in_(wanted)),
-        )
-        return {row.id: row.revision for row in await self._connection.execute(statement)}
+        rows = await self._connection.execute(_REVISIONS, {"wanted": list(ids)})
+        return {row.id: row.revision for row in rows}
 
     async def move_project(self, project_id: ProjectId) -> None:
         """Raise the project's revision. Called before the change itself: it also queues writers."""
         if project_id in self.changes.revisions:
             return
-        statement = (
-            update(ProjectRow)
-            .where(ProjectRow.id == project_id)
-            .values(revision=moved(ProjectRow.revision, self._clock.now()))
-            .returning(ProjectRow.revision, ProjectRow.places)
-        )
-        row = (await self._connection.execute(statement)).one_or_none()
+        row = (await self._connection.execute(_MOVE_PROJECT, self._moving(project_id))).one_or_none()
         if row is not None:
             self.changes.revisions[project_id] = row.revision
             self.place_seals.hold(project_id, row.places)
 
     async def move_names(self, organization_id: OrganizationId) -> None:
         """Raise the revision of the organization's project slugs."""
-        statement = (
-            update(OrganizationRow)
-            .where(OrganizationRow.id == organization_id)
-            .values(names_revision=moved(OrganizationRow.names_revision, self._clock.now()))
-            .returning(OrganizationRow.names_revision)
-        )
-        revision = (await self._connection.execute(statement)).scalar_one()
+        moving = self._moving(organization_id)
+        revision: int = (await self._connection.execute(_MOVE_NAMES, moving)).scalar_one()
         self.changes.revisions[organization_id] = revision
 
     async def move_identity(self, identity_id: IdentityId) -> None:
         """Raise the revision of what the identity may do; caches of it are dropped."""
-        statement = (
-            update(IdentityRow)
-            .where(IdentityRow.id == identity_id)
-            .values(permission_revision=moved(IdentityRow.permission_revision, self._clock.now()))
-        )
-        await self._connection.execute(statement)
+        await self._connection.execute(_MOVE_IDENTITY, self._moving(identity_id))
         self.changes.identities.add(identity_id)
 
     def drop_identity(self, identity_id: IdentityId) -> None:
@@ -259,3 +263,6 @@ class UnitOfWork:
     def drop_token(self, token_id: str) -> None:
         """Have caches forget the token when this unit commits."""
         self.changes.tokens.add(token_id)
+
+    def _moving(self, moved_id: str) -> dict[str, object]:
+        return {"moving": moved_id, **reached(self._clock.now())}

@@ -22,6 +22,7 @@ from pydantic import (
 )
 
 from keybearer.wire.base import WHOLE, Flag, WireInstant, WireModel
+from keybearer.wire.bodies import BodyModel, Zero
 from keybearer.wire.credentials import Credentials, DescribedApp, Method
 from keybearer.wire.limits import (
     APP_CONNECTION_DESCRIPTION_MAX,
@@ -69,18 +70,18 @@ class RotateAtUtc(WireModel):
     minutes: Annotated[int, Field(ge=0, le=59), WHOLE]
 
 
-class RotationTerms(WireModel):
+class RotationTerms(BodyModel):
     """When credentials are made anew: every so many days, at that time."""
 
     rotation_interval: Annotated[int, Field(ge=1, le=ROTATION_INTERVAL_MAX_DAYS), WHOLE]
     rotate_at_utc: RotateAtUtc
 
 
-class CreateAppConnection(WireModel):
+class CreateAppConnection(BodyModel):
     """POST /api/v1/app-connections/{app}: what all apps share; `create_body` gives the rest its form."""
 
     name: _Name
-    description: _Description | None = None
+    description: Annotated[_Description, Zero.COUNTS] | None = None
     project_id: NonEmpty | None = None
     method: str
     credentials: Annotated[Credentials, Field(repr=False)]
@@ -88,7 +89,7 @@ class CreateAppConnection(WireModel):
     rotation: RotationTerms | None = None
 
 
-class UpdateAppConnection(WireModel):
+class UpdateAppConnection(BodyModel):
     """PATCH /api/v1/app-connections/{app}/{connectionId}: what is absent stays; a description may be null.
 
     Attributes:
@@ -96,7 +97,7 @@ class UpdateAppConnection(WireModel):
     """
 
     name: _Name | None = None
-    description: _Description | None = None
+    description: Annotated[_Description, Zero.COUNTS] | None = None
     credentials: Annotated[Mapping[str, Credentials] | None, Field(repr=False)] = None
     is_auto_rotation_enabled: bool | None = None
     rotation: RotationTerms | None = None

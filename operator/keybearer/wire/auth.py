@@ -8,6 +8,7 @@ from uuid import UUID
 from pydantic import AliasChoices, BeforeValidator, Field, StringConstraints
 
 from keybearer.wire.base import Confidential, WireModel
+from keybearer.wire.bodies import BodyModel
 
 __all__ = [
     "AccessToken",
@@ -46,7 +47,7 @@ def fold_email(given: object) -> object:
     return given.strip().lower() if isinstance(given, str) else given
 
 
-class UniversalAuthLogin(WireModel):
+class UniversalAuthLogin(BodyModel):
     """POST /api/v1/auth/universal-auth/login."""
 
     client_id: _Trimmed
@@ -54,7 +55,7 @@ class UniversalAuthLogin(WireModel):
     organization_slug: _OrganizationSlug = None
 
 
-class LdapLogin(WireModel):
+class LdapLogin(BodyModel):
     """POST /api/v1/auth/ldap-auth/login.
 
     A directory may take a NUL for the end of a text, and an empty password for nobody's, which is always right.
@@ -70,7 +71,7 @@ class LdapLogin(WireModel):
     organization_slug: _OrganizationSlug = None
 
 
-class KubernetesLogin(WireModel):
+class KubernetesLogin(BodyModel):
     """POST /api/v1/auth/kubernetes-auth/login; `jwt` is a ServiceAccount token."""
 
     identity_id: Annotated[
@@ -93,7 +94,7 @@ class AccessToken(WireModel):
     token_type: Literal["Bearer"] = "Bearer"
 
 
-class AccessTokenBody(WireModel):
+class AccessTokenBody(BodyModel):
     """Request of renew and of revoke."""
 
     access_token: Annotated[str, Field(min_length=1, max_length=8192, repr=False)]
@@ -105,7 +106,7 @@ class Message(WireModel):
     message: str
 
 
-class UserLogin(WireModel):
+class UserLogin(BodyModel):
     """POST /api/v3/auth/login. What is no email is answered like an email that nobody has."""
 
     email: Annotated[str, BeforeValidator(fold_email), Field(min_length=1, max_length=254)]
@@ -118,7 +119,7 @@ class UserToken(WireModel):
     access_token: Confidential
 
 
-class SelectOrganization(WireModel):
+class SelectOrganization(BodyModel):
     """POST /api/v3/auth/select-organization."""
 
     organization_id: Annotated[str, Field(min_length=1, max_length=64)]

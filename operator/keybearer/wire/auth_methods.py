@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field, StringConstraints
 
 from keybearer.wire.base import WireInstant, WireModel
+from keybearer.wire.bodies import Zero
 from keybearer.wire.token_terms import ChangedLockingTerms, ChangedTokenTerms, LockingTerms, TokenTerms
 
 __all__ = [
@@ -18,20 +19,25 @@ __all__ = [
     "LdapAuth",
     "LdapAuthAnswer",
     "LdapAuthConfig",
+    "TokenReviewer",
     "UpdateKubernetesAuth",
     "UpdateLdapAuth",
 ]
 
+TokenReviewer: TypeAlias = Literal["stored-token", "service-account", "login-token"]
+"""Whose token asks the API server to review the token of a login: `stored-token` is `tokenReviewerJwt`,
+`service-account` the service's own ServiceAccount, and `login-token` the token that logs in."""
 _Url = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=2048, pattern=r"\S")]
-_Globs = Annotated[str, Field(max_length=4096)]
-_Audience = Annotated[str, StringConstraints(strip_whitespace=True, max_length=512)]
-_Pem = Annotated[str, Field(max_length=65_536)]
+# Empty texts of these take away a restriction or a certificate.
+_Globs = Annotated[str, Field(max_length=4096), Zero.COUNTS]
+_Audience = Annotated[str, StringConstraints(strip_whitespace=True, max_length=512), Zero.COUNTS]
+_Pem = Annotated[str, Field(max_length=65_536), Zero.COUNTS]
 _TokenText = Annotated[str, StringConstraints(strip_whitespace=True, max_length=16_384)]
 _Token = Annotated[_TokenText | None, Field(repr=False)]
 _Dn = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1024, pattern=r"\S")]
 _PasswordText = Annotated[str, StringConstraints(min_length=1, max_length=1024, pattern=r"^[^\x00]+$")]
 _Password = Annotated[_PasswordText, Field(repr=False)]
-_ChangedPassword = Annotated[_PasswordText | None, Field(repr=False)]
+_ChangedPassword = Annotated[_PasswordText | None, Field(repr=False), Zero.COUNTS]
 _SearchFilter = Annotated[
     str, StringConstraints(strip_whitespace=True, min_length=1, max_length=4096, pattern=r"\S")
 ]
@@ -57,7 +63,7 @@ class UpdateKubernetesAuth(ChangedTokenTerms):
 
     kubernetes_host: _Url | None = None
     ca_cert: _Pem | None = None
-    token_reviewer_jwt: _Token = None
+    token_reviewer_jwt: Annotated[_Token, Zero.CLEARS] = None
     token_review_mode: Literal["api"] | None = None
     allowed_namespaces: _Globs | None = None
     allowed_names: _Globs | None = None
@@ -65,10 +71,11 @@ class UpdateKubernetesAuth(ChangedTokenTerms):
 
 
 class KubernetesAuth(_KubernetesShown):
-    """A configuration as it is answered: without the reviewer's token."""
+    """A configuration as it is answered: whose token asks for reviews, and no token."""
 
     id: str
     identity_id: str
+    token_reviewer: TokenReviewer
     created_at: WireInstant
     updated_at: WireInstant
 

@@ -16,6 +16,7 @@ from pydantic import (
     WithJsonSchema,
 )
 from pydantic.alias_generators import to_camel
+from pydantic_core import ErrorDetails
 
 from keybearer.wire.limits import REQUEST_BODY_MAX_BYTES
 
@@ -29,6 +30,7 @@ __all__ = [
     "Slug",
     "WireInstant",
     "WireModel",
+    "length_told",
     "to_slug",
     "write_instant",
 ]
@@ -102,6 +104,27 @@ GivenInstant = Annotated[AwareDatetime, BeforeValidator(_read_instant)]
 """An instant of a query, in ISO 8601 with its offset; no number of seconds."""
 
 SLUG_PATTERN = r"^[a-z0-9]+(-[a-z0-9]+)*$"
+
+
+def length_told(issue: ErrorDetails) -> str | None:
+    """Return the bound that a text or a collection is against; None for any other issue.
+
+    Where a validator of ours runs before the bound is checked, pydantic calls the characters of a text items.
+    """
+    bounds = issue.get("ctx") or {}
+    # It names the type of collections, and calls all else a value.
+    counted = "character" if bounds.get("field_type") == "Value" else "item"
+    match issue["type"], bounds:
+        case "too_short", {"min_length": least}:
+            return f"must have at least {_counted(least, counted)}"
+        case "too_long", {"max_length": most}:
+            return f"must have at most {_counted(most, counted)}"
+        case _:
+            return None
+
+
+def _counted(number: object, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def to_slug(text: object) -> object:

@@ -8,6 +8,7 @@ from typing import Annotated
 from pydantic import Field
 
 from keybearer.wire.base import WireModel
+from keybearer.wire.bodies import BodyModel
 from keybearer.wire.limits import ENVIRONMENT_SLUG_MAX, EVENT_REGISTRATIONS_MAX, FOLDER_PATH_MAX
 
 __all__ = [
@@ -35,21 +36,21 @@ class EventType(StrEnum):
     IMPORT_MUTATION = "secret:import-mutation"
 
 
-class EventConditions(WireModel):
+class EventConditions(BodyModel):
     """Where a change must happen: in the folder or under it."""
 
     environment_slug: Annotated[str, Field(min_length=1, max_length=ENVIRONMENT_SLUG_MAX)]
     secret_path: Annotated[str, Field(max_length=FOLDER_PATH_MAX)] = "/"
 
 
-class EventRegistration(WireModel):
+class EventRegistration(BodyModel):
     """One kind of event; without conditions anywhere in the project."""
 
     event: EventType
     conditions: EventConditions | None = None
 
 
-class SubscribeToEvents(WireModel):
+class SubscribeToEvents(BodyModel):
     """The body of a subscription."""
 
     project_id: Annotated[str, Field(min_length=1)]

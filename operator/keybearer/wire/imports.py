@@ -7,6 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from keybearer.wire.base import WHOLE, Flag, WireInstant, WireModel
+from keybearer.wire.bodies import BodyModel
 from keybearer.wire.limits import ENVIRONMENT_SLUG_MAX, FOLDER_PATH_MAX
 from keybearer.wire.projects import EnvironmentSummary
 
@@ -71,7 +72,7 @@ class ImportList(WireModel):
     secret_imports: list[SecretImport]
 
 
-class _FolderOfImports(WireModel):
+class _FolderOfImports(BodyModel):
     project_id: str | None = None
     workspace_id: str | None = None
     environment: _Environment
@@ -82,7 +83,7 @@ class ImportQuery(_FolderOfImports):
     """Query of GET secret-imports."""
 
 
-class ImportSource(WireModel):
+class ImportSource(BodyModel):
     """The place that is imported, of the same project."""
 
     environment: _Environment
@@ -96,7 +97,7 @@ class CreateImport(_FolderOfImports):
     is_replication: Flag = False
 
 
-class RedirectedImport(WireModel):
+class RedirectedImport(BodyModel):
     """What changes of an import: what is absent stays."""
 
     environment: _Environment | None = None

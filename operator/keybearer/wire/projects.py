@@ -7,7 +7,8 @@ from typing import Annotated
 
 from pydantic import AfterValidator, AliasChoices, Field
 
-from keybearer.wire.base import WHOLE, Flag, GivenInstant, QueryFlag, Slug, WireInstant, WireModel
+from keybearer.wire.base import Flag, GivenInstant, QueryFlag, Slug, WireInstant, WireModel
+from keybearer.wire.bodies import BodyModel, Zero
 from keybearer.wire.limits import (
     DESCRIPTION_MAX,
     ENVIRONMENT_SLUG_MAX,
@@ -21,13 +22,9 @@ from keybearer.wire.limits import (
 
 __all__ = [
     "BatchUpdateFolders",
-    "CreateEnvironment",
     "CreateFolder",
     "CreateProject",
-    "CreateTag",
     "DeleteFolder",
-    "Environment",
-    "EnvironmentAnswer",
     "EnvironmentSummary",
     "Folder",
     "FolderAnswer",
@@ -40,18 +37,10 @@ __all__ = [
     "ProjectAnswer",
     "ProjectList",
     "ProjectQuery",
-    "SingleEnvironment",
-    "Tag",
-    "TagAnswer",
-    "TagList",
-    "UpdateEnvironment",
     "UpdateFolder",
     "UpdateProject",
-    "UpdateTag",
     "WorkspaceAnswer",
-    "WorkspaceEnvironmentAnswer",
     "WorkspaceList",
-    "WorkspaceTagList",
 ]
 
 
@@ -61,15 +50,6 @@ class EnvironmentSummary(WireModel):
     id: str
     name: str
     slug: str
-
-
-class Environment(EnvironmentSummary):
-    """An environment by itself; `position` counts from 1."""
-
-    position: int
-    project_id: str
-    created_at: WireInstant
-    updated_at: WireInstant
 
 
 class Project(WireModel):
@@ -122,7 +102,7 @@ class ProjectList(WireModel):
     projects: list[Project]
 
 
-class CreateProject(WireModel):
+class CreateProject(BodyModel):
     """POST /api/v1/projects and /api/v2/workspace. Without a slug one is made from the name."""
 
     project_name: Annotated[str, Field(min_length=1, max_length=PROJECT_NAME_MAX)]
@@ -133,98 +113,14 @@ class CreateProject(WireModel):
     has_delete_protection: Flag = False
 
 
-class UpdateProject(WireModel):
+class UpdateProject(BodyModel):
     """PATCH /api/v1/projects/{id}: what is absent stays."""
 
     name: Annotated[str, Field(min_length=1, max_length=PROJECT_NAME_MAX)] | None = None
     slug: Annotated[Slug, Field(min_length=PROJECT_SLUG_MIN, max_length=PROJECT_SLUG_MAX)] | None = None
-    description: Annotated[str, Field(max_length=DESCRIPTION_MAX)] | None = None
+    description: Annotated[str, Field(max_length=DESCRIPTION_MAX), Zero.COUNTS] | None = None
     auto_capitalization: Flag | None = None
     has_delete_protection: Flag | None = None
-
-
-class CreateEnvironment(WireModel):
-    """POST .../environments; without a position it goes last."""
-
-    name: Annotated[str, Field(min_length=1, max_length=64)]
-    slug: Annotated[Slug, Field(min_length=1, max_length=ENVIRONMENT_SLUG_MAX)]
-    position: Annotated[int, Field(ge=1), WHOLE] | None = None
-
-
-class EnvironmentAnswer(WireModel):
-    """`{message, projectId, environment}`."""
-
-    message: str
-    project_id: str
-    environment: Environment
-
-
-class UpdateEnvironment(WireModel):
-    """PATCH .../environments/{id}: what is absent stays."""
-
-    name: Annotated[str, Field(min_length=1, max_length=64)] | None = None
-    slug: Annotated[Slug, Field(min_length=1, max_length=ENVIRONMENT_SLUG_MAX)] | None = None
-    position: Annotated[int, Field(ge=1), WHOLE] | None = None
-
-
-class SingleEnvironment(WireModel):
-    """`{environment}`."""
-
-    environment: Environment
-
-
-class WorkspaceEnvironmentAnswer(WireModel):
-    """`{message, workspace, environment}`: the older word for a project, which holds its id."""
-
-    message: str
-    workspace: str
-    environment: Environment
-
-
-class Tag(WireModel):
-    """A tag that secrets of a project may carry."""
-
-    id: str
-    slug: str
-    name: str
-    color: str | None
-    project_id: str
-    created_at: WireInstant
-    updated_at: WireInstant
-
-
-class CreateTag(WireModel):
-    """POST .../tags; without a name the slug stands for it."""
-
-    slug: Annotated[Slug, Field(min_length=1, max_length=64)]
-    name: Annotated[str, Field(max_length=64)] | None = None
-    color: Annotated[str, Field(max_length=32)] | None = None
-
-
-class UpdateTag(WireModel):
-    """PATCH .../tags/{id}: what is absent stays."""
-
-    slug: Annotated[Slug, Field(min_length=1, max_length=64)] | None = None
-    name: Annotated[str, Field(max_length=64)] | None = None
-    color: Annotated[str, Field(max_length=32)] | None = None
-
-
-class TagAnswer(WireModel):
-    """`{tag}`."""
-
-    tag: Tag
-
-
-class TagList(WireModel):
-    """`{tags}`."""
-
-    tags: list[Tag]
-
-
-class WorkspaceTagList(WireModel):
-    """`{workspaceTags}`, the older word."""
-
-    workspace_tags: list[Tag]
 
 
 class Folder(WireModel):
@@ -293,7 +189,7 @@ _FolderName = Annotated[
 _Path = Annotated[str, Field(max_length=FOLDER_PATH_MAX, validation_alias=AliasChoices("path", "directory"))]
 
 
-class _FolderBody(WireModel):
+class _FolderBody(BodyModel):
     project_id: str | None = None
     workspace_id: str | None = None
     environment: Annotated[str, Field(min_length=1, max_length=ENVIRONMENT_SLUG_MAX)]
@@ -316,7 +212,7 @@ class UpdateFolder(_FolderBody):
     """PATCH folders/{id}."""
 
     name: _FolderName
-    description: Annotated[str, Field(max_length=DESCRIPTION_MAX)] | None = None
+    description: Annotated[str, Field(max_length=DESCRIPTION_MAX), Zero.COUNTS] | None = None
 
 
 class DeleteFolder(_FolderBody):
@@ -325,15 +221,15 @@ class DeleteFolder(_FolderBody):
     force_delete: Flag = False
 
 
-class _FolderItem(WireModel):
+class _FolderItem(BodyModel):
     id: str
     environment: Annotated[str, Field(min_length=1, max_length=ENVIRONMENT_SLUG_MAX)]
     path: _Path = "/"
     name: _FolderName
-    description: Annotated[str, Field(max_length=DESCRIPTION_MAX)] | None = None
+    description: Annotated[str, Field(max_length=DESCRIPTION_MAX), Zero.COUNTS] | None = None
 
 
-class BatchUpdateFolders(WireModel):
+class BatchUpdateFolders(BodyModel):
     """PATCH folders/batch: all or none. The project by id (v2) or slug (v1)."""
 
     project_id: str | None = None

@@ -7,6 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from keybearer.wire.base import Confidential, Flag, WireModel
+from keybearer.wire.bodies import BodyModel
 from keybearer.wire.limits import BATCH_MAX_ITEMS, ENVIRONMENT_SLUG_MAX, FOLDER_PATH_MAX
 from keybearer.wire.secrets import Secret
 
@@ -24,7 +25,7 @@ _Environment = Annotated[str, Field(min_length=1, max_length=ENVIRONMENT_SLUG_MA
 _Path = Annotated[str, Field(max_length=FOLDER_PATH_MAX)]
 
 
-class TransferSecrets(WireModel):
+class TransferSecrets(BodyModel):
     """POST secrets/move and secrets/duplicate: within one project, all or none."""
 
     project_id: str | None = None

@@ -13,6 +13,7 @@ from uuid import UUID
 from pydantic import AfterValidator, Field, JsonValue, TypeAdapter, create_model
 
 from keybearer.wire.base import Flag, QueryFlag, Slug, WireInstant, WireModel
+from keybearer.wire.bodies import BodyModel, Zero
 from keybearer.wire.destination_forms import (
     DestinationConfig,
     ImportBehavior,
@@ -85,7 +86,7 @@ class ImportQuery(WireModel):
     import_behavior: ImportBehavior
 
 
-class PushSecretSync(WireModel):
+class PushSecretSync(BodyModel):
     """POST …/{syncId}/sync-secrets; a body may be left out.
 
     Attributes:
@@ -96,7 +97,7 @@ class PushSecretSync(WireModel):
     remove_foreign: Flag = False
 
 
-class CreateSecretSync(WireModel):
+class CreateSecretSync(BodyModel):
     """POST …/{destination}; each destination has a form of its own, see `bodies_of`."""
 
     name: _Name
@@ -110,11 +111,11 @@ class CreateSecretSync(WireModel):
     destination_config: DestinationConfig
 
 
-class UpdateSecretSync(WireModel):
+class UpdateSecretSync(BodyModel):
     """PATCH …/{destination}/{syncId}: what is absent stays; a description that is null is taken away."""
 
     name: _Name | None = None
-    description: _Description | None = None
+    description: Annotated[_Description, Zero.COUNTS] | None = None
     connection_id: UUID | None = None
     environment: _Environment | None = None
     secret_path: _Path | None = None
@@ -123,7 +124,7 @@ class UpdateSecretSync(WireModel):
     destination_config: DestinationConfig | None = None
 
 
-class CheckDestination(WireModel):
+class CheckDestination(BodyModel):
     """POST …/{destination}/check-destination: whether another sync writes to that place."""
 
     destination_config: DestinationConfig
@@ -211,7 +212,7 @@ class SecretSyncList(WireModel):
     secret_syncs: list[SecretSync]
 
 
-class ChangeSyncOwner(WireModel):
+class ChangeSyncOwner(BodyModel):
     """Body of PATCH …/{syncId}/owner; an addition to interface.md."""
 
     owner_id: UUID

@@ -8,6 +8,7 @@ from typing import Annotated
 from pydantic import AliasChoices, BeforeValidator, Field, JsonValue, WithJsonSchema
 
 from keybearer.wire.base import WHOLE, Confidential, Flag, QueryFlag, WireInstant, WireModel
+from keybearer.wire.bodies import BodyModel, Zero
 from keybearer.wire.limits import (
     BATCH_MAX_ITEMS,
     ENVIRONMENT_SLUG_MAX,
@@ -70,6 +71,16 @@ SecretName = Annotated[str, WithJsonSchema({**_NAME, "pattern": NAME_PATTERN})]
 """What a secret may be called; the service itself judges it, with the published texts."""
 NewSecretName = Annotated[str, WithJsonSchema({**_NAME, "pattern": NEW_NAME_PATTERN})]
 """What a new secret may be called."""
+
+
+_ReminderDays = Annotated[int, Field(ge=1, le=365), WHOLE]
+_ReminderNote = Annotated[str, Field(max_length=REMINDER_NOTE_MAX)]
+# Of a change: an empty text is a value and an empty comment, a new name is never empty, and a reminder is taken away.
+_ChangedValue = Annotated[str | None, Field(repr=False), Zero.COUNTS]
+_ChangedName = Annotated[NewSecretName | None, Zero.COUNTS]
+_ChangedComment = Annotated[str, Field(max_length=SECRET_COMMENT_MAX), Zero.COUNTS]
+_ChangedReminderDays = Annotated[_ReminderDays, Zero.CLEARS]
+_ChangedReminderNote = Annotated[_ReminderNote, Zero.CLEARS]
 
 
 class SecretMetadata(WireModel):
@@ -141,7 +152,7 @@ class SecretAnswer(WireModel):
     secret: Secret
 
 
-class _SecretBody(WireModel):
+class _SecretBody(BodyModel):
     """The project is named by `projectId` (v4), or by one of the older names (v3)."""
 
     project_id: str | None = None
@@ -164,8 +175,8 @@ class CreateSecret(_SecretBody):
         default_factory=list
     )
     metadata: JsonValue = None
-    secret_reminder_repeat_days: Annotated[int, Field(ge=1, le=365), WHOLE] | None = None
-    secret_reminder_note: Annotated[str, Field(max_length=REMINDER_NOTE_MAX)] | None = None
+    secret_reminder_repeat_days: _ReminderDays | None = None
+    secret_reminder_note: _ReminderNote | None = None
 
 
 class UpdateSecret(_SecretBody):
@@ -174,15 +185,15 @@ class UpdateSecret(_SecretBody):
     A reminder's note or interval that is null goes.
     """
 
-    secret_value: Annotated[str | None, Field(repr=False)] = None
-    new_secret_name: NewSecretName | None = None
-    secret_comment: Annotated[str, Field(max_length=SECRET_COMMENT_MAX)] | None = None
+    secret_value: _ChangedValue = None
+    new_secret_name: _ChangedName = None
+    secret_comment: _ChangedComment | None = None
     skip_multiline_encoding: Flag | None = None
     tag_ids: Annotated[list[str], Field(max_length=TAGS_MAX_ITEMS)] | None = None
     secret_metadata: Annotated[list[SecretMetadata], Field(max_length=METADATA_MAX_ITEMS)] | None = None
     metadata: JsonValue = None
-    secret_reminder_repeat_days: Annotated[int, Field(ge=1, le=365), WHOLE] | None = None
-    secret_reminder_note: Annotated[str, Field(max_length=REMINDER_NOTE_MAX)] | None = None
+    secret_reminder_repeat_days: _ChangedReminderDays | None = None
+    secret_reminder_note: _ChangedReminderNote | None = None
     secret_reminder_recipients: (
         Annotated[
             list[Annotated[str, Field(max_length=REMINDER_RECIPIENT_MAX)]],
@@ -220,7 +231,7 @@ class SecretsAnswer(WireModel):
     secrets: list[Secret]
 
 
-class NewSecretItem(WireModel):
+class NewSecretItem(BodyModel):
     """One secret of a batch that creates."""
 
     secret_key: NewSecretName
@@ -234,20 +245,20 @@ class NewSecretItem(WireModel):
     metadata: JsonValue = None
 
 
-class ChangedSecretItem(WireModel):
+class ChangedSecretItem(BodyModel):
     """One secret of a batch that updates; `secretPath` overrides that of the batch."""
 
     secret_key: SecretName
     secret_path: Annotated[str, Field(max_length=FOLDER_PATH_MAX)] | None = None
-    secret_value: Annotated[str | None, Field(repr=False)] = None
-    new_secret_name: NewSecretName | None = None
-    secret_comment: Annotated[str, Field(max_length=SECRET_COMMENT_MAX)] | None = None
+    secret_value: _ChangedValue = None
+    new_secret_name: _ChangedName = None
+    secret_comment: _ChangedComment | None = None
     skip_multiline_encoding: Flag | None = None
     tag_ids: Annotated[list[str], Field(max_length=TAGS_MAX_ITEMS)] | None = None
     secret_metadata: Annotated[list[SecretMetadata], Field(max_length=METADATA_MAX_ITEMS)] | None = None
     metadata: JsonValue = None
-    secret_reminder_repeat_days: Annotated[int, Field(ge=1, le=365), WHOLE] | None = None
-    secret_reminder_note: Annotated[str, Field(max_length=REMINDER_NOTE_MAX)] | None = None
+    secret_reminder_repeat_days: _ChangedReminderDays | None = None
+    secret_reminder_note: _ChangedReminderNote | None = None
     secret_reminder_recipients: (
         Annotated[
             list[Annotated[str, Field(max_length=REMINDER_RECIPIENT_MAX)]],
@@ -257,7 +268,7 @@ class ChangedSecretItem(WireModel):
     ) = None
 
 
-class RemovedSecretItem(WireModel):
+class RemovedSecretItem(BodyModel):
     """One secret of a batch that deletes."""
 
     secret_key: SecretName
@@ -310,11 +321,12 @@ class _ReadQuery(WireModel):
 class ListSecretsQuery(_ReadQuery):
     """Query of GET /api/v3/secrets/raw; `tagSlugs` are parted by commas.
 
-    `metadataFilter` is `key=a,value=b|key=c`, at most ten pairs, all of which must hold.
+    `metadataFilter` is `key=a,value=b|key=c`, at most ten pairs, all of which must hold. A user gets personal
+    overrides without asking: published command lines expect them here.
     """
 
     recursive: QueryFlag = False
-    include_personal_overrides: QueryFlag = False
+    include_personal_overrides: QueryFlag = True
     tag_slugs: Annotated[str, Field(max_length=4096)] = ""
     metadata_filter: Annotated[str, Field(max_length=16384)] = ""
 
@@ -324,6 +336,7 @@ class ListSecretsV4Query(ListSecretsQuery):
 
     project_id: Annotated[str, Field(min_length=1)]
     environment: Annotated[str, Field(min_length=1, max_length=ENVIRONMENT_SLUG_MAX)]
+    include_personal_overrides: QueryFlag = False
 
 
 class GetSecretQuery(_ReadQuery):

@@ -6,12 +6,12 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, ConfigDict, JsonValue, StringConstraints
 
-from keybearer.wire.base import WireModel
+from keybearer.wire.bodies import BodyModel
 
-__all__ = ["EmptyIsAbsent", "NonEmpty", "StrictModel"]
+__all__ = ["BlankIsAbsent", "NonEmpty", "StrictModel"]
 
 
-class StrictModel(WireModel):
+class StrictModel(BodyModel):
     """An unknown key is refused. A key that is null counts as absent, and answers leave it out."""
 
     model_config = ConfigDict(extra="forbid")
@@ -25,9 +25,9 @@ NonEmpty = Annotated[str, StringConstraints(min_length=1)]
 """A text of one character at least."""
 
 
-def _absent_if_empty(given: object) -> object:
+def _absent_if_blank(given: object) -> object:
     return None if isinstance(given, str) and not given.strip() else given
 
 
-EmptyIsAbsent = BeforeValidator(_absent_if_empty)
-"""Of a field that may be left out: forms send the empty text of one that nobody filled in."""
+BlankIsAbsent = BeforeValidator(_absent_if_blank)
+"""Of a field of a form: nobody filled in white space. Empty texts are `BodyModel`'s to read."""

@@ -7,6 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from keybearer.wire.base import WHOLE, Flag, WireModel
+from keybearer.wire.bodies import BodyModel, Zero
 from keybearer.wire.limits import TOKEN_TTL_MAX_SECONDS
 
 __all__ = [
@@ -21,11 +22,12 @@ __all__ = [
     "everywhere",
 ]
 
-Seconds = Annotated[int, Field(ge=0, le=TOKEN_TTL_MAX_SECONDS), WHOLE]
-Count = Annotated[int, Field(ge=0, le=2**31 - 1), WHOLE]
-_Threshold = Annotated[int, Field(ge=1, le=30), WHOLE]
-_Duration = Annotated[int, Field(ge=30, le=86_400), WHOLE]
-_CounterReset = Annotated[int, Field(ge=5, le=3600), WHOLE]
+Seconds = Annotated[int, Field(ge=0, le=TOKEN_TTL_MAX_SECONDS), WHOLE, Zero.COUNTS]
+Count = Annotated[int, Field(ge=0, le=2**31 - 1), WHOLE, Zero.COUNTS]
+# wire.md section 1.2 bounds lockouts. Who says 0 means none at all, and is not to believe that there is none.
+_Threshold = Annotated[int, Field(ge=1, le=30), WHOLE, Zero.COUNTS]
+_Duration = Annotated[int, Field(ge=30, le=86_400), WHOLE, Zero.COUNTS]
+_CounterReset = Annotated[int, Field(ge=5, le=3600), WHOLE, Zero.COUNTS]
 
 
 class TrustedIp(WireModel):
@@ -42,7 +44,7 @@ def everywhere() -> list[TrustedIp]:
     return [TrustedIp(ip_address="0.0.0.0/0"), TrustedIp(ip_address="::/0")]
 
 
-class TokenTerms(WireModel):
+class TokenTerms(BodyModel):
     """Of the tokens that a login gives: durations in seconds, 0 without end or limit."""
 
     access_token_trusted_ips: TrustedIps = Field(default_factory=everywhere)
@@ -52,7 +54,7 @@ class TokenTerms(WireModel):
     access_token_period: Seconds = 0
 
 
-class ChangedTokenTerms(WireModel):
+class ChangedTokenTerms(BodyModel):
     """What is absent stays."""
 
     access_token_trusted_ips: TrustedIps | None = None

@@ -8,6 +8,7 @@ from pydantic import BeforeValidator, ConfigDict, Field, StringConstraints, mode
 
 from keybearer.wire.auth import GivenPassword, fold_email
 from keybearer.wire.base import Confidential, WireInstant, WireModel
+from keybearer.wire.bodies import BodyModel, Zero
 from keybearer.wire.identities import MembershipRole
 from keybearer.wire.limits import PASSWORD_MAX, PASSWORD_MIN
 from keybearer.wire.roles import OrganizationRoleSlug, ProjectRoleSlug
@@ -21,10 +22,12 @@ __all__ = [
     "CreateUser",
     "IdentityCredentials",
     "MemberUser",
+    "NamedUser",
     "Organization",
     "OrganizationAnswer",
     "OrganizationList",
     "RemoveUsersFromProject",
+    "SubOrganizationList",
     "UpdateUser",
     "User",
     "UserAnswer",
@@ -70,6 +73,13 @@ class OrganizationList(WireModel):
     organizations: list[Organization]
 
 
+class SubOrganizationList(WireModel):
+    """`{organizations, totalCount}` of organizations below the caller's; there are none."""
+
+    organizations: list[Organization]
+    total_count: int
+
+
 class MemberUser(WireModel):
     """A user as a project shows it; the username is the email."""
 
@@ -102,7 +112,7 @@ class UserList(WireModel):
     total_count: int
 
 
-class CreateUser(WireModel):
+class CreateUser(BodyModel):
     """POST /api/v1/users."""
 
     email: _Email
@@ -112,23 +122,23 @@ class CreateUser(WireModel):
     last_name: _PersonName | None = None
 
 
-class UpdateUser(WireModel):
+class UpdateUser(BodyModel):
     """PATCH /api/v1/users/{id}: what is absent stays; a new password ends the user's sessions."""
 
     role: OrganizationRoleSlug | None = None
-    first_name: _PersonName | None = None
-    last_name: _PersonName | None = None
-    password: Annotated[_Bounded | None, Field(repr=False)] = None
+    first_name: Annotated[_PersonName, Zero.COUNTS] | None = None
+    last_name: Annotated[_PersonName, Zero.COUNTS] | None = None
+    password: Annotated[_Bounded | None, Field(repr=False), Zero.COUNTS] = None
 
 
-class ChangePassword(WireModel):
+class ChangePassword(BodyModel):
     """POST /api/v1/user/password."""
 
     current_password: GivenPassword
     new_password: _NewPassword
 
 
-class BootstrapInstance(WireModel):
+class BootstrapInstance(BodyModel):
     """POST /api/v1/admin/bootstrap; `organization` is its name."""
 
     email: _Email
@@ -161,7 +171,7 @@ class BootstrappedInstance(WireModel):
     identity: AdminIdentity
 
 
-class _NamedUsers(WireModel):
+class _NamedUsers(BodyModel):
     """Users by email, under either of its names."""
 
     model_config = ConfigDict(
@@ -194,6 +204,12 @@ class AddUsersToProject(_NamedUsers):
     role_slugs: Annotated[list[ProjectRoleSlug], Field(min_length=1, max_length=10)] = Field(
         default_factory=_member
     )
+
+
+class NamedUser(BodyModel):
+    """POST /api/v1/workspace/{id}/memberships/details."""
+
+    username: _Email
 
 
 class RemoveUsersFromProject(_NamedUsers):

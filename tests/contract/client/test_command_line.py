@@ -46,6 +46,9 @@ def test_somebody_logs_in_works_and_logs_out(
     assert stat.S_IMODE(keybearer.login_file.stat().st_mode) == 0o600
     assert who.client_secret not in keybearer.login_file.read_text()
     assert keybearer("secrets", "list", "-o", "json").json == []
+    empty, missing = keybearer("secrets", "list"), keybearer("secrets", "list", "--path", "/nope")
+    assert (empty.status, empty.stdout, "Nothing found" in empty.stderr) == (0, "", True)
+    assert (missing.status, "there is no folder /nope in environment dev" in missing.stderr) == (5, True)
     elsewhere = keybearer("secrets", "list", KEYBEARER_URL="http://127.0.0.1:1")
     assert (elsewhere.status, service.url in elsewhere.stderr) == (3, True)
     token = _token(keybearer)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import base64
+import json
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -68,6 +71,67 @@ def test_an_account_is_made_and_a_certificate_waited_for(acme: AcmeHouse, tmp_pa
     assert line.here("profiles", "delete", "web", "--yes").status == 0
     assert line.here("authorities", "delete", "public", "--yes").status == 0
     nothing_shown(*(f"{answer.stdout} {answer.stderr}" for answer in (refused, made, shown, issued)))
+
+
+def test_the_commands_that_a_migration_names_make_authority_policy_and_profile(
+    acme: AcmeHouse, tmp_path: Path
+) -> None:
+    service = acme.service
+    line = CommandLine(
+        tmp_path,
+        {
+            "KEYBEARER_URL": service.url,
+            "KEYBEARER_CLIENT_ID": service.admin.client_id,
+            "KEYBEARER_CLIENT_SECRET": service.admin.client_secret,
+            "KEYBEARER_PKI_PROJECT": "my-pki",
+        },
+    )
+    assert line.here("projects", "create", "C", "--slug", "my-pki", "--for-certificates").status == 0
+    issuer = {
+        "apiVersion": "cert-manager.io/v1",
+        "kind": "ClusterIssuer",
+        "metadata": {"name": "public"},
+        "spec": {
+            "acme": {
+                "server": acme.pebble.directory_url,
+                "email": "ops@example.com",
+                "caBundle": base64.b64encode(acme.pebble.ca_certificates.encode()).decode(),
+                "externalAccountBinding": {
+                    "keyID": BINDING_KEY,
+                    "keySecretRef": {"name": "eab", "key": "key"},
+                },
+                "solvers": [
+                    {"http01": {"ingress": {}}, "selector": {"dnsZones": ["example.com"]}},
+                ],
+            }
+        },
+    }
+    migrated = line.here("migrate", "-", "--output", "json", stdin=json.dumps(issuer))
+    (found,) = json.loads(migrated.stdout)["objects"]
+    assert found["verdict"] == "whole"
+    (commands,) = (one["commands"] for one in found["findings"] if one["commands"])
+    fetch_ca, *making = commands
+
+    # What kubectl would fetch from the cluster.
+    ca_file = shlex.split(fetch_ca)[-1]
+    (tmp_path / ca_file).write_text(acme.pebble.ca_certificates)
+    for command in making:
+        fetched, is_piped, last = command.rpartition("| keybearer ")
+        words = shlex.split(last if is_piped else command.removeprefix("keybearer "))
+        words = [str(tmp_path / ca_file) if word == ca_file else word for word in words]
+        made = line.here(*words, stdin=f"{BINDING_SECRET}\n" if "get secret eab" in fetched else None)
+        assert made.status == 0, made.stderr
+
+    issued = line.here(
+        *("certificates", "issue", "--profile", "public", "--name", "www.example.com", "--wait"),
+        *("--cert-file", str(tmp_path / "tls.crt"), "--key-file", str(tmp_path / "tls.key")),
+    )
+    assert issued.status == 0, issued.stderr
+    elsewhere = line.here(
+        *("certificates", "issue", "--profile", "public", "--name", "www.example.org", "--show-key"),
+    )
+    assert "www.example.org" in elsewhere.stderr
+    assert elsewhere.status == ExitStatus.REFUSED
 
 
 @pytest.mark.parametrize(

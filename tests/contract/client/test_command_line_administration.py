@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import secrets as random
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from contract.client.house import nothing_shown
+from keybearer.base.clock import SystemClock
 from support.command_line import CommandLine
 from support.service_fixtures import Credentials, Project, ProjectSecrets, Service
 
@@ -216,13 +220,109 @@ def test_an_identity_gets_kubernetes_auth_and_loses_it(
     assert "https://api.example.com" in shown.stdout
     assert "10.0.0.0/8" in shown.stdout
     assert "600 s" in shown.stdout
+    assert "the reviewer's token that the service keeps" in shown.stdout
     assert admin(*command, "show", identity_id, "-o", "json").json == made.json
     twice = admin(*command, "attach", identity_id, "--host", "https://api.example.com")
     assert (twice.status, "already configured" in twice.stderr) == (7, True)
+    assert "kubernetes-auth update IDENTITY" in twice.stderr
     assert admin(*command, "remove", identity_id).status == 2
     assert admin(*command, "remove", identity_id, "--yes").status == 0
     assert admin(*command, "show", identity_id).status == 5
     nothing_shown(made.stdout, shown.stdout, twice.stderr)
+
+
+def test_an_update_of_kubernetes_auth_changes_only_what_is_given(
+    service: Service, admin: CommandLine, tmp_path: Path
+) -> None:
+    identity_id = service.create_identity().identity_id
+    command = ("identities", "kubernetes-auth")
+    reviewer = tmp_path / "reviewer"
+    reviewer.write_text("cnry-reviewer\n")
+    token = ("--reviewer-token-file", str(reviewer))
+    before = admin(
+        *(*command, "attach", identity_id, "--host", "https://api.example.com", "--namespace", "shop"),
+        *("--audience", "keybearer", "--token-ttl", "600", "-o", "json"),
+    ).json
+    replaced = admin(*command, "update", identity_id, *token)
+    assert replaced.status == 0
+    assert f"Changed of Kubernetes auth of {identity_id}: reviewer's token.\n" in replaced.stderr
+    after = admin(*command, "show", identity_id, "-o", "json").json
+    changed = {name for name in before if before[name] != after[name]}
+    assert changed <= {"token_reviewer", "updated_at"}
+    assert after["token_reviewer"] == "stored-token"
+    moved = admin(*command, "update", identity_id, "--host", "https://other.example.com")
+    assert (moved.status, "Give tokenReviewerJwt again" in moved.stderr) == (7, True)
+    assert "--reviewer-token-file" in moved.stderr
+    moved = admin(
+        *command, "update", identity_id, "--host", "https://other.example.com", *token, "-o", "json"
+    )
+    assert moved.json["kubernetes_host"] == "https://other.example.com"
+    gone = admin(*command, "update", identity_id, "--no-reviewer-token", "--audience", "other", "-o", "json")
+    assert (gone.json["token_reviewer"], gone.json["allowed_audience"]) == ("login-token", "other")
+    assert "No token for the audience other can log in" in gone.stderr
+    nothing_shown(replaced.stderr, moved.stdout, gone.stderr)
+
+
+@pytest.mark.parametrize(
+    ("flags", "says"),
+    [
+        pytest.param([], "nothing to change was given", id="nothing"),
+        pytest.param(["--no-reviewer-token", "--reviewer-token-file=-"], "exclude each other", id="both"),
+        pytest.param(["--reviewer-token-file=-"], "is empty", id="an empty token"),
+    ],
+)
+def test_an_update_of_kubernetes_auth_that_says_nothing_usable_is_refused(
+    service: Service, admin: CommandLine, flags: list[str], says: str
+) -> None:
+    identity_id = service.create_identity().identity_id
+    answer = admin("identities", "kubernetes-auth", "update", identity_id, *flags)
+    assert (answer.status, says in answer.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("flags", "is_warned"),
+    [
+        pytest.param(["--host=https://api.example.com", "--audience=keybearer"], True, id="nobody reviews"),
+        pytest.param(["--host=https://api.example.com"], False, id="tokens for the API server"),
+        pytest.param(
+            ["--host=https://kubernetes.default.svc", "--audience=keybearer"],
+            True,
+            id="a service without a ServiceAccount",
+        ),
+    ],
+)
+def test_an_audience_without_a_reviewer_is_warned_about(
+    service: Service, admin: CommandLine, flags: list[str], *, is_warned: bool
+) -> None:
+    identity_id = service.create_identity().identity_id
+    made = admin("identities", "kubernetes-auth", "attach", identity_id, *flags)
+    assert made.status == 0, made.stderr
+    assert ("No token for the audience keybearer can log in" in made.stderr) == is_warned
+    assert ("kubectl create clusterrolebinding" in made.stderr) == is_warned
+    shown = admin("identities", "kubernetes-auth", "show", identity_id)
+    assert "no reviewer's token is set" in shown.stdout
+
+
+@pytest.mark.parametrize(
+    ("days", "warning"), [(-1, "ended on"), (7, "ends on"), (90, None)], ids=["ended", "soon", "late"]
+)
+def test_a_reviewers_token_that_ends_soon_is_warned_about(
+    service: Service, admin: CommandLine, tmp_path: Path, days: int, warning: str | None
+) -> None:
+    identity_id = service.create_identity().identity_id
+    reviewer, ends = tmp_path / "reviewer", SystemClock().now() + timedelta(days=days)
+    payload = (
+        base64.urlsafe_b64encode(json.dumps({"exp": int(ends.timestamp())}).encode()).rstrip(b"=").decode()
+    )
+    reviewer.write_text(f"cnry-head.{payload}.cnry-signature\n")
+    made = admin(
+        *("identities", "kubernetes-auth", "attach", identity_id, "--host", "https://api.example.com"),
+        *("--reviewer-token-file", str(reviewer)),
+    )
+    assert made.status == 0, made.stderr
+    assert ("reviewer's token" in made.stderr) == (warning is not None)
+    assert warning is None or f"{warning} {ends.date()}" in made.stderr
+    nothing_shown(made.stdout, made.stderr)
 
 
 def test_an_identity_gets_ldap_auth_and_loses_it(

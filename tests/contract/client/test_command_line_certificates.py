@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import shlex
 import stat
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -76,6 +79,76 @@ def test_what_certificates_come_from_is_shown_changed_and_deleted(pki: CommandLi
     assert pki.here("profiles", "show", "web").status == ExitStatus.NOT_FOUND
     assert pki.here("policies", "show", "web").status == ExitStatus.NOT_FOUND
     assert pki.here("authorities", "show", "none").status == ExitStatus.NOT_FOUND
+
+
+def test_the_commands_that_a_migration_names_put_an_authority_below_that_of_an_issuer(
+    pki: CommandLine, tmp_path: Path
+) -> None:
+    subprocess.run(
+        [
+            *(
+                "openssl",
+                "req",
+                "-x509",
+                "-newkey",
+                "ec",
+                "-pkeyopt",
+                "ec_paramgen_curve:prime256v1",
+                "-nodes",
+            ),
+            *("-keyout", "ca.key", "-out", "internal-ca.pem", "-days", "3650", "-subj", "/CN=Theirs"),
+            *("-addext", "keyUsage=critical,keyCertSign,cRLSign"),
+        ],
+        cwd=tmp_path,
+        check=True,
+        capture_output=True,
+    )
+    issuer = {
+        "apiVersion": "cert-manager.io/v1",
+        "kind": "Issuer",
+        "metadata": {"name": "internal", "namespace": "team-a"},
+        "spec": {"ca": {"secretName": "internal-ca"}},
+    }
+    migrated = pki.here("migrate", "-", "--output", "json", stdin=json.dumps(issuer))
+    (found,) = json.loads(migrated.stdout)["objects"]
+    assert found["verdict"] == "whole"
+    (commands,) = (one["commands"] for one in found["findings"] if one["commands"])
+
+    for command in commands:
+        if command.startswith("openssl "):
+            # bash hands over the key by a pipe; here it is in a file, as kubectl isn't.
+            before, _, rest = command.partition("<(")
+            signed = [*shlex.split(before), "ca.key", *shlex.split(rest.partition(")")[2])]
+            subprocess.run(signed, cwd=tmp_path, check=True, capture_output=True)
+            continue
+        if command.startswith("kubectl "):
+            continue
+        given, _, file = command.removeprefix("keybearer ").partition(" > ")
+        words = [str(tmp_path / word) if word.endswith(".pem") else word for word in shlex.split(given)]
+        answer = pki.here(*words)
+        assert answer.status == 0, answer.stderr
+        if file:
+            (tmp_path / file).write_text(answer.stdout)
+
+    shown = pki.here("authorities", "show", "internal", "--pem")
+    assert [str(one.subject) for one in parse_certificates(shown.stdout)] == ["CN=internal", "CN=Theirs"]
+    issued = pki.here(
+        *("certificates", "issue", "--profile", "internal", "--name", "a.example.com"),
+        *("--cert-file", str(tmp_path / "tls.crt"), "--key-file", str(tmp_path / "tls.key")),
+    )
+    assert issued.status == 0, issued.stderr
+    verified = subprocess.run(
+        [
+            *("openssl", "verify", "-CAfile", "internal-ca.pem", "-untrusted", "tls.crt", "tls.crt"),
+        ],
+        cwd=tmp_path,
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert verified.returncode == 0, verified.stderr
+    refused = pki.here("authorities", "create", "other", "--signed-elsewhere", "--parent", "root")
+    assert refused.status == ExitStatus.USAGE
 
 
 def test_an_authority_below_another_ends_with_it_unless_it_is_to_end_before(pki: CommandLine) -> None:

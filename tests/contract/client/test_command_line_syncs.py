@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from contract.client.house import nothing_shown
+from keybearer.cli.failures import ExitStatus
 from support.command_line import CommandLine
 from support.service_fixtures import Credentials, ProjectSecrets, Service, ServiceProcess
 
@@ -119,6 +120,21 @@ def test_a_sync_pushes_imports_removes_and_is_deleted(
     assert (in_use.status, "existing connections" in in_use.stderr) == (7, True)
     assert connected("syncs", "delete", made.json["id"], "--yes").status == 0
     assert connected("syncs", "get", "push").status == 5
+
+
+def test_text_that_a_sync_brought_does_not_become_a_reference_by_a_rollback(
+    connected: CommandLine, secrets: ProjectSecrets, remote: ProjectSecrets
+) -> None:
+    """Whoever writes at a destination must not get to read secrets of the source."""
+    secrets.create("A", "cnry-a")
+    remote.create("B", "${A}")
+    create = ("syncs", "create", "push", "--to", APP, "--connection", "other", *place_of(remote))
+    assert connected(*create, "--no-auto").status == 0
+    assert connected("syncs", "import", "push", "--prefer", "source", "--wait").status == 0
+    assert connected.here("secrets", "set", "B", stdin="cnry-b").status == 0
+    refused = connected.here("secrets", "rollback", "B", "--to", "1", "--yes")
+    assert (refused.status, "would hold a reference" in refused.stderr) == (ExitStatus.REFUSED, True)
+    assert secrets.values()["B"] == "cnry-b"
 
 
 def test_a_run_that_fails_says_why_and_has_a_status_of_its_own(

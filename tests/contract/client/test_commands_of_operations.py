@@ -94,7 +94,7 @@ def test_a_backup_is_restored_as_the_pages_say(served: ServiceProcess, tmp_path:
     shutil.rmtree(tmp_path / "data")
     (tmp_path / "data").mkdir(mode=0o700)
 
-    restore, _in_a_cluster, _on_postgresql, look = blocks("operations.md", "Restore")
+    restore, _in_a_cluster, _on_postgresql, look, *_from_the_cron_job = blocks("operations.md", "Restore")
     shell(restore)
     restored = start_service(tmp_path / "data")
     try:

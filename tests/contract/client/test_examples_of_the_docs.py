@@ -142,7 +142,7 @@ def test_the_page_lists_every_exit_status() -> None:
 
 
 def test_the_page_lists_every_variable_that_the_command_line_reads() -> None:
-    sources = (DOCS.parent / "operator" / "keybearer" / "cli").glob("*.py")
-    read = {name for source in sources for name in re.findall(r"KEYBEARER_[A-Z_]+", source.read_text())}
+    sources = (DOCS.parent / "operator" / "keybearer" / "cli").rglob("*.py")
+    read = {name for source in sources for name in re.findall(r"\bKEYBEARER_[A-Z_]+", source.read_text())}
     page = (DOCS / "cli.md").read_text()
     assert {name for name in read if name not in page} == set()

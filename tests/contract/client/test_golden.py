@@ -32,8 +32,12 @@ def _send(http: httpx.Client, exchange: Exchange, values: dict[str, str]) -> htt
 def test_a_published_client_gets_what_it_needs(golden: GoldenClient, service: Service) -> None:
     project = service.create_project()
     # Half the default life: a token at its longest is not renewed (wire.md section 1.3).
-    who = service.create_identity(roles={project.id: "admin"}, accessTokenTTL=1296000)
+    who = service.create_identity(
+        organization_role=golden.organizationRole, roles={project.id: "admin"}, accessTokenTTL=1296000
+    )
     values = {
+        "organizationId": service.organization_id,
+        "userEmail": service.create_user().email,
         "projectId": project.id,
         "projectSlug": project.slug,
         "clientId": who.client_id,
@@ -44,7 +48,7 @@ def test_a_published_client_gets_what_it_needs(golden: GoldenClient, service: Se
         for exchange in golden.exchanges:
             answer = _send(http, exchange, values)
             body: JsonValue = orjson.loads(answer.content) if answer.content else None
-            missed = unmet(exchange, answer.status_code, answer.headers, body)
+            missed = unmet(exchange, answer.status_code, answer.headers, body, values)
             missing += [f"{exchange.name}: {line}" for line in missed]
             for name, path in exchange.keeps.items():
                 kept = answer.headers.get(path[7:]) if path.startswith("header:") else at(body, path)

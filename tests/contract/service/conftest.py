@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from pydantic import BaseModel
 
-from support.service_fixtures import Client, Model, Project, ProjectSecrets, Service, Strict
+from keybearer.interface.shapes import Shape
+from keybearer.interface.shapes import strict as strictly
+from support.service_fixtures import Client, Project, ProjectSecrets, Service, Strict
 
 
 @pytest.fixture
@@ -28,8 +31,8 @@ def secrets(admin: Client, project: Project) -> ProjectSecrets:
 def strict() -> Strict:
     """Return a check that an answer has the fields of a wire model and no others, at every depth."""
 
-    def check(model: type[Model], answer: dict[str, Any]) -> Model:
-        read = model.model_validate(answer)
+    def check(model: type[BaseModel | Shape], answer: dict[str, Any]) -> Any:  # noqa: ANN401 - as it says
+        read = (strictly(model) if issubclass(model, Shape) else model).model_validate(answer)
         assert read.model_dump(mode="json", by_alias=True, exclude_unset=True) == answer
         return read
 

@@ -43,6 +43,7 @@ def test_kubernetes_auth_is_attached_read_changed_and_detached(
     }
     made = strict(KubernetesAuthAnswer, admin.json("POST", path, json=body)).identity_kubernetes_auth
     assert (made.identity_id, made.token_review_mode, made.allowed_names) == (identity_id, "api", "")
+    assert made.token_reviewer == "stored-token"
     assert (made.allowed_namespaces, made.access_token_ttl, made.access_token_max_ttl) == (
         "team-*, shop",
         600,
@@ -57,7 +58,8 @@ def test_kubernetes_auth_is_attached_read_changed_and_detached(
     assert changed["identityKubernetesAuth"]["allowedAudience"] == "keybearer"
     elsewhere = {"kubernetesHost": "https://other.example.com"}
     admin.json("PATCH", path, status=400, json=elsewhere)
-    admin.json("PATCH", path, json={**elsewhere, "tokenReviewerJwt": None})
+    moved = admin.json("PATCH", path, json={**elsewhere, "tokenReviewerJwt": None})
+    assert moved["identityKubernetesAuth"]["tokenReviewer"] == "login-token"
     admin.json("DELETE", path)
     admin.json("GET", path, status=404)
     admin.json("DELETE", path, status=404)
@@ -89,7 +91,7 @@ def test_ldap_auth_is_attached_read_changed_and_detached(
 @pytest.mark.parametrize(
     ("change", "status"),
     [
-        ({"kubernetesHost": ""}, 422),
+        ({"kubernetesHost": " "}, 422),
         ({"kubernetesHost": "api.example.com"}, 422),
         ({"kubernetesHost": "https://user:cnry-p@api.example.com"}, 422),
         ({"caCert": "cnry-no-certificate"}, 422),

@@ -39,6 +39,14 @@ def certificate(pki: Pki, authority_id: str) -> dict[str, Any]:
     return found
 
 
+def waiting(pki: Pki, made: dict[str, Any]) -> dict[str, Any]:
+    """Return an authority as it is read, once it has no certificate."""
+    found: dict[str, Any] = pki.call("GET", f"/ca/internal/{made['id']}")
+    assert found["status"] == "pending-certificate"
+    assert found["configuration"]["activeCaCertId"] is None
+    return found
+
+
 class TestRoots:
     def test_a_root_that_is_told_until_when_is_active_at_once(self, pki: Pki) -> None:
         made = pki.authority("my-root", **SUBJECT, maxPathLength=3)
@@ -55,8 +63,7 @@ class TestRoots:
         assert pki.call("GET", f"/ca/internal/{made['id']}") == made
 
     def test_a_root_that_isnt_told_waits_for_its_certificate(self, pki: Pki) -> None:
-        made = pki.authority(notAfter=None)
-        assert made["status"] == "pending-certificate"
+        made = waiting(pki, pki.authority(notAfter=None))
         assert made["configuration"]["activeCaCertId"] is None
         refused = pki.call("GET", f"/ca/internal/{made['id']}/certificate", status=404)
         assert "no certificate" in refused["message"]
@@ -72,8 +79,7 @@ class TestRoots:
             "status": "disabled",
             "configuration": {"type": "root", "commonName": "x", "keyAlgorithm": "EC_prime256v1"},
         }
-        made = pki.call("POST", "/ca/internal", json=body)
-        assert made["status"] == "pending-certificate"
+        made = waiting(pki, pki.call("POST", "/ca/internal", json=body))
         pki.call("POST", f"/ca/internal/{made['id']}/certificate", json={"notAfter": later()})
         assert pki.call("GET", f"/ca/internal/{made['id']}")["status"] == "disabled"
         on = pki.call("PATCH", f"/ca/internal/{made['id']}", json={"status": "active"})
@@ -120,8 +126,7 @@ class TestIntermediates:
         assert [str(one.subject) for one in above] == ["CN=Last", "CN=Middle", "CN=Root of Tests"]
 
     def test_one_needs_a_parent(self, pki: Pki) -> None:
-        made = pki.authority(type="intermediate")
-        assert made["status"] == "pending-certificate"
+        made = waiting(pki, pki.authority(type="intermediate"))
         path, body = f"/ca/internal/{made['id']}/certificate", {"notAfter": later()}
         assert "parent CA ID" in pki.call("POST", path, status=400, json=body)["message"]
         elsewhere = {**body, "parentCaId": str(uuid4())}
@@ -298,9 +303,28 @@ class TestKeeping:
         profile = pki.profile(caId=made["id"])
         assert "not active" in pki.issue(profile["id"], status=400)["message"]
 
-    def test_one_without_a_certificate_has_no_status_to_change(self, pki: Pki) -> None:
-        made = pki.authority(type="intermediate")
-        pki.call("PATCH", f"/ca/internal/{made['id']}", status=400, json={"status": "active"})
+    @pytest.mark.parametrize("wanted", ["active", "disabled"])
+    def test_the_status_of_one_without_a_certificate_is_what_it_becomes_with_it(
+        self, pki: Pki, wanted: str
+    ) -> None:
+        made = pki.authority(notAfter=None)
+        changed = pki.call("PATCH", f"/ca/internal/{made['id']}", json={"name": "other", "status": wanted})
+        assert (changed["name"], changed["status"]) == ("other", "pending-certificate")
+        pki.call("POST", f"/ca/internal/{made['id']}/certificate", json={"notAfter": later()})
+        assert pki.call("GET", f"/ca/internal/{made['id']}")["status"] == wanted
+
+    def test_making_one_answers_the_status_that_was_asked_for_and_reading_the_one_that_it_has(
+        self, pki: Pki
+    ) -> None:
+        for kind in ("root", "intermediate"):
+            body = {"projectId": pki.project_id, "name": kind, "configuration": {"type": kind, "ou": "x"}}
+            said_nothing = pki.call("POST", "/ca/internal", json={**body, "name": f"silent-{kind}"})
+            assert said_nothing["status"] == "pending-certificate"
+            for wanted in ("active", "disabled"):
+                asked = {**body, "name": f"{wanted}-{kind}", "status": wanted}
+                made = pki.call("POST", "/ca/internal", json=asked)
+                assert made["status"] == wanted
+                assert waiting(pki, made)["status"] == "pending-certificate"
 
     def test_a_name_is_taken_once(self, pki: Pki) -> None:
         pki.authority("same")

@@ -212,12 +212,12 @@ WRONG: dict[str, dict[str, Any]] = {
     "an unknown enrollment": {"enrollmentType": "cmp"},
     "no policy": {"certificatePolicyId": None},
     "a policy by name": {"certificatePolicyId": "web"},
-    "a day of none": {"defaults": {"ttlDays": 0}},
+    "a day of none": {"defaults": {"ttlDays": -1}},
     "an unknown key": {"defaults": {"keyAlgorithm": "Ed25519"}},
     "an unknown usage": {"defaults": {"keyUsages": ["sign"]}},
     "a name of 256": {"defaults": {"commonName": "x" * 256}},
     "days beyond 30": {"apiConfig": {"renewBeforeDays": 31}},
-    "no days": {"apiConfig": {"renewBeforeDays": 0}},
+    "no days": {"apiConfig": {"renewBeforeDays": -1}},
     "EST without a passphrase": {"estConfig": {"disableBootstrapCaValidation": True}},
     "EST without a chain": {"estConfig": {"passphrase": "cnry-p"}},
 }
@@ -236,12 +236,12 @@ def test_a_text_has_a_longest(pki: Pki, field: str, most: int) -> None:
     pki.profile(status=422, **{field: "x" * (most + 1)})
 
 
-@pytest.mark.parametrize(("days", "status"), [(0, 422), (1, 200), (30, 200), (31, 422)])
+@pytest.mark.parametrize(("days", "status"), [(-1, 422), (0, 200), (1, 200), (30, 200), (31, 422)])
 def test_days_before_renewal_have_edges(pki: Pki, days: int, status: int) -> None:
     pki.profile(status=status, apiConfig={"renewBeforeDays": days})
 
 
-@pytest.mark.parametrize(("days", "status"), [(0, 422), (1, 200), (36500, 200), (36501, 422)])
+@pytest.mark.parametrize(("days", "status"), [(-1, 422), (0, 200), (1, 200), (36500, 200), (36501, 422)])
 def test_days_of_a_lifetime_have_edges(pki: Pki, days: int, status: int) -> None:
     pki.profile(status=status, defaults={"ttlDays": days})
 

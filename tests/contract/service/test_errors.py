@@ -28,6 +28,10 @@ def project(service: Service) -> Project:
     return service.create_project()
 
 
+_VARYING = dict.fromkeys(("date", "x-request-id", "etag"))
+"""Headers of an answer that are its own, and of its body as the case may be."""
+
+
 def told(response: httpx.Response) -> ErrorBody:
     content = response.json()
     body = ErrorBody.model_validate(content)
@@ -54,6 +58,53 @@ def test_an_unknown_route_is_told_as_the_published_service_does(
     body = told(response)
     assert (response.status_code, body.error) == (404, "Not Found")
     assert body.message == f"Route {method}:{path} not found"
+
+
+def test_a_head_is_a_get_without_its_body(service: Service, admin: Client, project: Project) -> None:
+    list_of_secrets = f"/api/v4/secrets?projectId={project.id}&environment=dev"
+    for client, path in (
+        (service.client(), "/api/status"),
+        (admin, list_of_secrets),
+        (admin, f"/api/v1/projects/{project.id}"),
+        (admin, f"/api/v1/projects/{project.id}/tags"),
+        (admin, "/api/v1/projects/nowhere"),
+        (service.client(), list_of_secrets),
+    ):
+        read, asked = client.get(path), client.request("HEAD", path)
+        assert (asked.status_code, asked.content) == (read.status_code, b"")
+        assert {**asked.headers, **_VARYING} == {**read.headers, **_VARYING}
+
+
+@each_row(
+    ("path", "body", "where", "told"),
+    [
+        ("/api/v1/projects", [], [], "Input should be an object"),
+        ("/api/v4/secrets/A", {"secretMetadata": [1]}, ["secretMetadata", 0], "Input should be an object"),
+        ("/api/v4/secrets/A", {"tagIds": ["x"] * 101}, ["tagIds"], "must have at most 100 items"),
+        ("/api/v4/secrets/batch", {"secrets": []}, ["secrets"], "must have at least 1 item"),
+    ],
+)
+def test_a_violation_is_told_without_words_of_python(
+    admin: Client, project: Project, path: str, body: object, where: list[object], told: str
+) -> None:
+    place = {"projectId": project.id, "environment": "dev", "secretValue": "cnry-v"}
+    sent = {**place, **body} if isinstance(body, dict) else body
+    refused = admin.json("POST", path, status=422, json=sent)
+    assert [(issue["path"], issue["message"]) for issue in refused["message"]] == [(where, told)]
+
+
+@each_row(
+    ("path", "where"),
+    [
+        ("/api/v1/cert-manager/certificate-profiles/nonsense", ["id"]),
+        ("/api/v1/secret-syncs/codehost/nonsense", ["syncId"]),
+    ],
+)
+def test_a_parameter_of_the_path_is_called_as_the_interface_calls_it(
+    admin: Client, path: str, where: list[str]
+) -> None:
+    [issue] = admin.json("DELETE", path, status=422)["message"]
+    assert issue["path"] == where
 
 
 def test_bad_json_is_400_and_does_not_come_back(admin: Client) -> None:

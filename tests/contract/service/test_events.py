@@ -137,6 +137,28 @@ class TestWhatIsTold:
             stream.until_names("dev", "/gone/deep", "B")
         assert [frame.event for frame in stream.events] == ["secret:delete"]
 
+    @pytest.mark.parametrize("watched", ["/**", "/app/**", "/app/**/", "/app/"])
+    def test_published_operators_hear_all_beneath_the_folder_of_a_recursive_source(
+        self, listen: Listen, secrets: ProjectSecrets, watched: str
+    ) -> None:
+        secrets.folder("/app/web")
+        with listen(*registrations(environmentSlug="dev", secretPath=watched)) as stream:
+            secrets.create("IN_THE_FOLDER", "cnry-v", path="/app")
+            secrets.create("BENEATH", "cnry-v", path="/app/web")
+            stream.until_names("dev", "/app/web", "BENEATH")
+        assert ("dev", "/app", "IN_THE_FOLDER") in stream.places
+
+    @pytest.mark.parametrize("watched", ["/*", "/app/*", "/**/web", "/app/*/web", "/app**"])
+    def test_a_stream_that_could_never_tell_of_anything_is_refused(
+        self, admin: Client, project: Project, watched: str
+    ) -> None:
+        asked = registrations(environmentSlug="dev", secretPath=watched)
+        refusal = admin.json("POST", STREAM, status=400, json=subscription(project.id, *asked))
+        assert refusal["message"] == (
+            f"secretPath '{watched}' can't be watched: give a folder, which stands for itself and all folders "
+            "beneath it. `/**` may follow it, and no other wildcard"
+        )
+
     def test_what_is_undone_is_never_told(self, listen: Listen, secrets: ProjectSecrets) -> None:
         secrets.create("TAKEN", "cnry-v")
         items = [{"secretKey": key, "secretValue": "cnry-v"} for key in ("UNDONE", "TAKEN")]

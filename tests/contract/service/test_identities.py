@@ -10,6 +10,7 @@ from keybearer.wire.identities import (
     ClientSecretList,
     CreatedClientSecret,
     IdentityAnswer,
+    IdentityDetailAnswer,
     IdentityList,
     UniversalAuthAnswer,
 )
@@ -29,7 +30,7 @@ def identity_id(service: Service, admin: Client) -> str:
 
 def test_identities_come_change_and_go(admin: Client, identity_id: str, strict: Strict) -> None:
     path = f"/api/v1/identities/{identity_id}"
-    found = strict(IdentityAnswer, admin.json("GET", path)).identity
+    found = strict(IdentityDetailAnswer, admin.json("GET", path)).identity
     assert (found.name, found.role) == ("one", "no-access")
     changed = strict(IdentityAnswer, admin.json("PATCH", path, json={"name": "two"})).identity
     assert (changed.name, changed.role) == ("two", "no-access")
@@ -181,3 +182,11 @@ def test_only_an_admin_of_the_organization_handles_identities(
         sent = body if method in {"POST", "PATCH"} else None
         answer = client.json(method, path, status=403, json=sent)
         assert (answer["error"], answer["details"][0]["subject"]) == ("PermissionDenied", "identity")
+
+
+def test_an_identity_reads_itself_and_no_other(service: Service) -> None:
+    one, other = service.create_identity(), service.create_identity()
+    client = service.client(service.login(one))
+    found = client.json("GET", f"/api/v1/identities/{one.identity_id}")
+    assert found["identity"]["id"] == one.identity_id
+    client.json("GET", f"/api/v1/identities/{other.identity_id}", status=403)

@@ -281,7 +281,7 @@ def test_imports_follow_a_renamed_folder_and_outlive_a_deleted_one(imports: Impo
 def test_a_deleted_environment_takes_the_imports_of_it_along(imports: Importing) -> None:
     imports.add("/", environment="staging")
     project = f"/api/v1/projects/{imports.secrets.project.id}"
-    staging = imports.client.json("GET", f"{project}/environments/slug/staging")["environment"]
+    staging = imports.client.json("GET", f"{project}/environments/slug/staging")
     imports.client.json("DELETE", f"{project}/environments/{staging['id']}")
     assert imports.listed() == []
 

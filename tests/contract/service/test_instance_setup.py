@@ -139,7 +139,7 @@ def test_without_being_asked_for_the_route_is_closed(started: Started, mode: str
     [
         pytest.param(["--no-bootstrap-token"], "give both", id="no token without the route"),
         pytest.param(
-            ["--bootstrap", "api", "--admin-dir", "/"], "leave one of the two out", id="a chosen admin"
+            ["--bootstrap", "api", "--admin-dir", "/"], "remove one of the two", id="a chosen admin"
         ),
     ],
 )

@@ -122,15 +122,35 @@ def test_references_lead_to_ones_own_values(
     secrets.create("FAR", "cnry-far", path="/far")
     secrets.create("NAMES", "${KEY} ${dev.far.FAR}")
     ada.secrets.create("FAR", "cnry-own-far", path="/far", type="personal")
-    # With overrides in the list or without: what is referred to is read as its reader has it.
-    for listed in (ada.own(), ada.secrets.values()):
-        assert listed["NAMES"] == "cnry-own cnry-own-far"
-    assert ada.secrets.values()["KEY"] == "cnry-shared"
+    # Rows and references of a list follow one rule.
+    assert (ada.own()["KEY"], ada.own()["NAMES"]) == ("cnry-own", "cnry-own cnry-own-far")
+    shared = ada.secrets.values()
+    assert (shared["KEY"], shared["NAMES"]) == ("cnry-shared", "cnry-shared cnry-far")
     assert ada.secrets.get("NAMES")["secretValue"] == "cnry-own cnry-own-far"
     bob = member(service, project)
     for other in (bob.secrets, secrets):
         assert other.values()["NAMES"] == "cnry-shared cnry-far"
         assert other.get("NAMES")["secretValue"] == "cnry-shared cnry-far"
+
+
+@pytest.mark.parametrize("project_named_by", ["workspaceId", "workspaceSlug"])
+def test_published_command_lines_get_ones_own_values_from_the_older_list(
+    ada: Member, project: Project, secrets: ProjectSecrets, project_named_by: str
+) -> None:
+    secrets.create("NAMES", "${KEY}")
+    named = {"workspaceId": project.id, "workspaceSlug": project.slug}[project_named_by]
+
+    def listed(client: Client, **query: str) -> dict[str, tuple[str, str]]:
+        params = {project_named_by: named, "environment": "dev", "secretPath": "/", **query}
+        rows = client.json("GET", "/api/v3/secrets/raw", params=params)["secrets"]
+        return {row["secretKey"]: (row["type"], row["secretValue"]) for row in rows}
+
+    shared = {"KEY": ("shared", "cnry-shared"), "NAMES": ("shared", "cnry-shared")}
+    own = {"KEY": ("personal", "cnry-own"), "NAMES": ("shared", "cnry-own")}
+    others = {"OTHER": ("shared", "cnry-other")}
+    assert listed(ada.client) == {**own, **others}
+    assert listed(ada.client, includePersonalOverrides="false") == {**shared, **others}
+    assert listed(secrets.client) == {**shared, **others}
 
 
 def test_a_renamed_secret_is_followed_by_personal_texts_that_name_it(
@@ -155,7 +175,7 @@ def test_the_tag_of_a_list_changes_with_ones_own_secrets(ada: Member, secrets: P
     assert tag(overrides="true", known=with_own) == (304, with_own)
     assert tag(overrides="true", known=without)[0] == 200
     ada.secrets.update("KEY", secretValue="cnry-newer", type="personal")
-    # The list without overrides changes too: one of its secrets refers to this one.
+    # The list without overrides gets another tag, too: its project has another revision.
     for overrides, known in (("true", with_own), ("false", without)):
         assert tag(overrides=overrides, known=known)[0] == 200
 

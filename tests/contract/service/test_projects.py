@@ -5,21 +5,22 @@ from typing import Any
 
 import pytest
 
+from keybearer.interface.environments import (
+    EnvironmentAnswer,
+    EnvironmentDetails,
+    SingleEnvironment,
+    WorkspaceEnvironmentAnswer,
+)
+from keybearer.interface.tags import TagAnswer, TagList, WorkspaceTagAnswer, WorkspaceTagList
 from keybearer.wire.identities import MembershipAnswer, MembershipList
 from keybearer.wire.projects import (
-    EnvironmentAnswer,
-    ProjectAnswer,
-    ProjectList,
-    SingleEnvironment,
-    TagAnswer,
-    TagList,
-    WorkspaceAnswer,
-    WorkspaceEnvironmentAnswer,
-    WorkspaceList,
-    WorkspaceTagList,
+    Project as WireProject,
 )
 from keybearer.wire.projects import (
-    Project as WireProject,
+    ProjectAnswer,
+    ProjectList,
+    WorkspaceAnswer,
+    WorkspaceList,
 )
 from support.rows import each_row
 from support.service_fixtures import Client, Project, ProjectSecrets, Service, Strict
@@ -225,7 +226,7 @@ def test_environments_come_change_and_go(admin: Client, project: Project, strict
     assert environments(admin, project) == ["dev", "staging", "third", "prod", "qa"]
     strict(EnvironmentAnswer, admin.json("DELETE", path))
     assert environments(admin, project) == ["dev", "staging", "prod", "qa"]
-    assert admin.json("GET", f"{base}/slug/qa")["environment"]["position"] == 4
+    assert admin.json("GET", f"{base}/slug/qa")["position"] == 4
     assert admin.json("GET", path, status=404)["error"] == "NotFound"
 
 
@@ -233,7 +234,7 @@ def test_an_environment_is_found_by_every_published_path(
     admin: Client, project: Project, strict: Strict
 ) -> None:
     base = f"/api/v1/projects/{project.id}/environments"
-    dev = strict(SingleEnvironment, admin.json("GET", f"{base}/slug/dev")).environment
+    dev = strict(EnvironmentDetails, admin.json("GET", f"{base}/slug/dev"))
     for path in (f"{base}/{dev.id}", f"/api/v1/workspace/environments/{dev.id}"):
         assert strict(SingleEnvironment, admin.json("GET", path)).environment == dev
     assert admin.get(f"/api/v1/workspace/environments/{UNKNOWN}").status_code == 404
@@ -248,14 +249,14 @@ def test_the_older_path_speaks_of_a_workspace(admin: Client, project: Project, s
 def test_a_taken_environment_slug_is_refused(admin: Client, project: Project) -> None:
     base = f"/api/v1/projects/{project.id}/environments"
     admin.json("POST", base, status=400, json={"name": "Again", "slug": "dev"})
-    staging = admin.json("GET", f"{base}/slug/staging")["environment"]["id"]
+    staging = admin.json("GET", f"{base}/slug/staging")["id"]
     admin.json("PATCH", f"{base}/{staging}", status=400, json={"slug": "dev"})
 
 
 def test_a_deleted_environment_takes_its_secrets_along(admin: Client, secrets: ProjectSecrets) -> None:
     secrets.create("A", "cnry-a")
     base = f"/api/v1/projects/{secrets.project.id}/environments"
-    admin.json("DELETE", f"{base}/{admin.json('GET', f'{base}/slug/dev')['environment']['id']}")
+    admin.json("DELETE", f"{base}/{admin.json('GET', f'{base}/slug/dev')['id']}")
     params = secrets.at()
     assert admin.get("/api/v4/secrets", params=params).status_code == 404
 
@@ -263,21 +264,27 @@ def test_a_deleted_environment_takes_its_secrets_along(admin: Client, secrets: P
 def test_tags_come_and_go_under_both_paths(admin: Client, project: Project, strict: Strict) -> None:
     new, old = f"/api/v1/projects/{project.id}/tags", f"/api/v1/workspace/{project.id}/tags"
     red = strict(TagAnswer, admin.json("POST", new, json={"slug": "red", "color": "#f00"})).tag
-    blue = strict(TagAnswer, admin.json("POST", old, json={"slug": "Blue", "name": "Sky"})).tag
+    made = admin.json("POST", old, json={"slug": "Blue", "name": "Sky"})
+    blue = strict(WorkspaceTagAnswer, made).workspace_tag
     assert (red.name, blue.slug, blue.name, blue.color) == ("red", "blue", "Sky", None)
     assert strict(TagList, admin.json("GET", new)).tags == [blue, red]
     assert strict(WorkspaceTagList, admin.json("GET", old)).workspace_tags == [blue, red]
-    for path in (f"{new}/{red.id}", f"{old}/{red.id}", f"{new}/slug/red", f"{old}/slug/red"):
-        assert strict(TagAnswer, admin.json("GET", path)).tag == red
+    for path in (f"/{red.id}", "/slug/red"):
+        assert strict(TagAnswer, admin.json("GET", f"{new}{path}")).tag == red
+        assert strict(WorkspaceTagAnswer, admin.json("GET", f"{old}{path}")).workspace_tag == red
+    changed = admin.json("PATCH", f"{old}/{blue.id}", json={"name": "Sea"})
+    assert strict(WorkspaceTagAnswer, changed).workspace_tag.name == "Sea"
     admin.json("POST", new, status=400, json={"slug": "red"})
     strict(TagAnswer, admin.json("DELETE", f"{new}/{red.id}"))
     assert admin.json("GET", f"{new}/slug/red", status=404)["error"] == "NotFound"
+    strict(WorkspaceTagAnswer, admin.json("DELETE", f"{old}/{blue.id}"))
+    assert admin.json("GET", new) == {"tags": []}
 
 
 def test_a_viewer_reads_environments_and_tags_but_changes_none(service: Service, project: Project) -> None:
     client = service.client(service.login(service.create_identity(roles={project.id: "viewer"})))
     base = f"/api/v1/projects/{project.id}"
-    dev = client.json("GET", f"{base}/environments/slug/dev")["environment"]["id"]
+    dev = client.json("GET", f"{base}/environments/slug/dev")["id"]
     client.json("GET", f"{base}/tags")
     for method, path, body in (
         ("POST", f"{base}/environments", {"name": "x", "slug": "x"}),
@@ -292,7 +299,7 @@ def test_references_follow_the_slug_of_an_environment(admin: Client, secrets: Pr
     secrets.create("KEY", "cnry-key", environment="prod")
     secrets.create("FAR", "<${prod.KEY}>")
     base = f"/api/v1/projects/{secrets.project.id}/environments"
-    prod = admin.json("GET", f"{base}/slug/prod")["environment"]
+    prod = admin.json("GET", f"{base}/slug/prod")
     admin.json("PATCH", f"{base}/{prod['id']}", json={"slug": "live"})
     assert secrets.values() == {"FAR": "<cnry-key>"}
     assert secrets.values(expandSecretReferences="false") == {"FAR": "<${live.KEY}>"}
@@ -333,7 +340,7 @@ def test_environments_change_and_go_under_the_older_path_too(
     admin: Client, project: Project, strict: Strict
 ) -> None:
     base = f"/api/v1/workspace/{project.id}/environments"
-    staging = admin.json("GET", f"/api/v1/projects/{project.id}/environments/slug/staging")["environment"]
+    staging = admin.json("GET", f"/api/v1/projects/{project.id}/environments/slug/staging")
     path = f"{base}/{staging['id']}"
     changed = strict(WorkspaceEnvironmentAnswer, admin.json("PATCH", path, json={"position": 1}))
     assert (changed.workspace, changed.environment.position) == (project.id, 1)

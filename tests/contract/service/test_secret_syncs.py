@@ -217,7 +217,7 @@ class TestForms:
     @pytest.mark.parametrize(
         "schema",
         [
-            "",
+            " ",
             "{{environment}}",
             "{{secretKey}}{{secretKey}}",
             "{{environment}}{{secretKey}}{{environment}}",
@@ -257,6 +257,19 @@ class TestForms:
                 assert answer["syncOptions"] == options
             else:
                 assert answer["message"][0]["path"] == ["syncOptions", "initialSyncBehavior"]
+
+    @pytest.mark.every_database
+    @pytest.mark.parametrize("destination", [model.name for model in CATALOGUE.kinds])
+    async def test_terraform_names_no_key_schema_by_an_empty_text(
+        self, house: House, destination: str
+    ) -> None:
+        options = {**OVERWRITING, "disableSecretDeletion": False, "keySchema": ""}
+        sync = await house.create(destination, description="", syncOptions=options)
+        assert sync["syncOptions"] == {**OVERWRITING, "disableSecretDeletion": False}
+        changed = await house.patch(sync, syncOptions={**options, "keySchema": "A_{{secretKey}}"})
+        assert changed["syncOptions"]["keySchema"] == "A_{{secretKey}}"
+        again = await house.patch(changed, description="", syncOptions=options)
+        assert again["syncOptions"] == sync["syncOptions"]
 
     @pytest.mark.every_database
     async def test_a_flag_that_is_null_counts_as_absent(self, house: House) -> None:

@@ -12,7 +12,7 @@ import pytest_asyncio
 
 from keybearer.domain.syncs.queueing import queue_look
 from keybearer.store.pushes import Push
-from keybearer.store.secret_syncs import JobKind, JobStatus
+from keybearer.store.secret_syncs import JobKind, JobStatus, settled
 from keybearer.store.sync_turns import Turns
 from support.quiet_service import IN_ONE_LOOP, QuietService
 from support.sync_bodies import CONFIGS, IMPORTING, OVERWRITING
@@ -63,9 +63,8 @@ async def settle(quiet: QuietService, sync: dict[str, Any]) -> None:
     await finish(quiet, sync)
     async with quiet.database.writing() as unit:
         await unit.pushes.note(sync["id"], [Push("A", b"digest", "1")])
-        await unit.secret_syncs.settle(
-            sync["id"], source_digest=b"s", reached={"p": 1}, listed_at=quiet.database.clock.now()
-        )
+        known = settled(b"s", {"p": 1}, quiet.database.clock.now())
+        await unit.secret_syncs.end(sync["id"], JobKind.SYNC, {"status": JobStatus.SUCCEEDED}, known)
 
 
 async def known(quiet: QuietService, sync: dict[str, Any]) -> tuple[bool, bool, bool]:

@@ -300,6 +300,16 @@ def test_a_batch_may_update_other_folders(admin: Client, secrets: ProjectSecrets
     assert secrets.values(path="/sub") == {"A": "cnry-new"}
 
 
+def test_an_empty_path_of_an_item_is_the_path_of_its_batch(admin: Client, secrets: ProjectSecrets) -> None:
+    secrets.folder("/sub")
+    for path in ("/", "/sub"):
+        secrets.create("A", "cnry-a", path=path)
+    change = {"secretKey": "A", "secretPath": "", "secretValue": "cnry-new"}
+    body = {**secrets.at(path="/sub"), "secrets": [change]}
+    admin.json("PATCH", "/api/v4/secrets/batch", json=body)
+    assert (secrets.values(), secrets.values(path="/sub")) == ({"A": "cnry-a"}, {"A": "cnry-new"})
+
+
 @pytest.mark.parametrize(
     ("mode", "status", "stored"),
     [
@@ -363,6 +373,65 @@ def test_reminders_are_kept_and_null_takes_them_away(secrets: ProjectSecrets) ->
     found = secrets.get("A")
     assert (found["secretReminderNote"], found["secretReminderRepeatDays"]) == (None, None)
     assert secrets.get("A", version="2")["secretReminderRecipients"] == ["one", "two"]
+
+
+def test_zeros_are_no_reminder_in_new_secrets_and_take_one_away_from_others(
+    admin: Client, secrets: ProjectSecrets
+) -> None:
+    place = {"workspaceId": secrets.project.id, "environment": "dev", "secretPath": "/", "type": "shared"}
+    none = {"secretReminderNote": "", "secretReminderRepeatDays": 0}
+    path = "/api/v3/secrets/raw/PLAIN"
+    body = {**place, **none, "secretKey": "PLAIN", "secretValue": "", "secretComment": "", "tagIds": []}
+    made = admin.json("POST", path, json=body)["secret"]
+    assert (made["secretReminderNote"], made["secretReminderRepeatDays"]) == (None, None)
+    secrets.update(
+        "PLAIN", secretValue="cnry-v", secretComment="why", secretReminderNote="n", secretReminderRepeatDays=1
+    )
+    admin.json("PATCH", path, json={**place, "tagIds": [""]})
+    found = secrets.get("PLAIN")
+    assert (found["secretReminderNote"], found["secretReminderRepeatDays"]) == ("n", 1)
+    admin.json("PATCH", path, json={**place, **none, "tagIds": []})
+    found = secrets.get("PLAIN")
+    assert (found["secretReminderNote"], found["secretReminderRepeatDays"]) == (None, None)
+    assert (found["secretValue"], found["secretComment"]) == ("cnry-v", "why")
+
+
+def test_empty_texts_empty_values_and_comments(secrets: ProjectSecrets) -> None:
+    secrets.create("A", "cnry-a", secretComment="why")
+    secrets.update("A", secretComment="")
+    assert (secrets.get("A")["secretValue"], secrets.get("A")["secretComment"]) == ("cnry-a", "")
+    secrets.update("A", secretValue="")
+    assert secrets.get("A")["secretValue"] == ""
+
+
+@pytest.mark.parametrize("path", ["/api/v3/secrets/raw", "/api/v4/secrets"])
+@pytest.mark.parametrize("name", ["a/b", "a%2Fb", "a%2fb/c"])
+@pytest.mark.parametrize("method", ["GET", "POST", "PATCH", "DELETE"])
+def test_a_name_with_a_slash_is_no_secret_that_is_missing(
+    admin: Client, secrets: ProjectSecrets, method: str, path: str, name: str
+) -> None:
+    body = {} if method == "GET" else {"json": {**secrets.at(), "secretValue": "cnry-v"}}
+    refused = admin.json(method, f"{path}/{name}", status=422, params=secrets.at(), **body)
+    [issue] = refused["message"]
+    assert issue["message"] == "Secret name cannot contain colon or forward slash."
+
+
+@pytest.mark.parametrize(
+    ("keys", "told"),
+    [
+        (["A"], "Secret already exists"),
+        (["B", "A", "C"], "Secret already exists: A"),
+        (["B", "C", "B"], "Secret already exists: B"),
+    ],
+)
+def test_a_refused_batch_names_the_key(
+    admin: Client, secrets: ProjectSecrets, keys: list[str], told: str
+) -> None:
+    secrets.create("A", "cnry-a")
+    items = [{"secretKey": key, "secretValue": "cnry-v"} for key in keys]
+    body = {**secrets.at(), "secrets": items}
+    assert admin.json("POST", "/api/v4/secrets/batch", status=400, json=body)["message"] == told
+    assert secrets.values() == {"A": "cnry-a"}
 
 
 def test_a_batch_does_one_thing_after_the_other(admin: Client, secrets: ProjectSecrets) -> None:

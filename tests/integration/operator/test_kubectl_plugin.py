@@ -259,9 +259,9 @@ def test_what_is_wrong_with_each_kind_comes_with_what_to_do(
     tenant.sync("web", source=tenant.source(environment="none"))
     tenant.until_reason("web", "SourceNotFound")
     for words, step in (
-        (("appconnection", "store"), "Create the Secret remote-login"),
+        (("appconnection", "store"), "Create Secret remote-login"),
         (("certificateprofile/pki",), "keybearer policies list"),
-        (("kbs", "web"), "keybearer folders list"),
+        (("kbs", "web"), "keybearer environments list"),
     ):
         told = seen(plugin("explain", *words, "-n", tenant.namespace))
         assert told.status == 0

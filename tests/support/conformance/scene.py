@@ -268,7 +268,7 @@ class Scene:
         """Run all jobs to their end, at the times that they are due."""
         until = self.clock.now() + within
         await self.step()
-        while (wait := await self._queue.next_due(self.clock.now())) is not None:
+        while (wait := (await self._queue.due()).next) is not None:
             assert self.clock.now() + wait <= until, f"not ended in time: {await self.progress()}"
             self.clock.move(wait)
             await self.step()

@@ -102,12 +102,17 @@ def own_rights(traveller: Traveller) -> None:
             for grant in known:
                 traveller.ask("PATCH", f"{base}/grants/{grant['id']}", json={"environment": "staging"})
                 traveller.ask("DELETE", f"{base}/grants/{grant['id']}")
-        member = f"{base}/memberships/identities/{traveller.identity_id}"
-        for method in ("PATCH", "POST"):
-            traveller.ask(method, member, json={"roles": [{"role": "admin"}]})
+        for member in (
+            f"{base}/memberships/identities/{traveller.identity_id}",
+            f"{base.replace('v1/projects', 'v2/workspace')}/identity-memberships/{traveller.identity_id}",
+        ):
+            for method in ("PATCH", "POST"):
+                traveller.ask(method, member, json={"roles": [{"role": "admin"}]})
         if traveller.walker.is_user:
             for one in (traveller.ask("GET", f"{base}/memberships") or {}).get("memberships", ()):
-                traveller.ask("PATCH", f"{base}/memberships/{one['id']}", json={"roles": [{"role": "admin"}]})
+                for path in (base, base.replace("projects", "workspace")):
+                    roles = {"roles": [{"role": "admin"}]}
+                    traveller.ask("PATCH", f"{path}/memberships/{one['id']}", json=roles)
     traveller.ask("PATCH", f"/api/v1/identities/{traveller.identity_id}", json={"role": "admin"})
     traveller.ask("PATCH", f"/api/v1/users/{traveller.identity_id}", json={"role": "admin"})
     _read_all(traveller)

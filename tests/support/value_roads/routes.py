@@ -63,6 +63,7 @@ _PLACED: Mapping[Placing, str] = {
     PATCH /api/v1/projects/{project_id}
     PATCH /api/v1/workspace/{project_id}
     PATCH POST /api/v1/projects/{project_id}/memberships/identities/{identity_id}
+    PATCH POST /api/v2/workspace/{project_id}/identity-memberships/{identity_id}
     POST /api/v1/identities
     PATCH /api/v1/identities/{identity_id}
     POST /api/v1/auth/universal-auth/identities/{identity_id}
@@ -105,6 +106,8 @@ _PLACED: Mapping[Placing, str] = {
     GET /api/v1/secret-imports
     GET /api/v2/secret-imports/{import_id}
     GET /api/v1/secret-imports/{import_id}
+    GET POST PATCH DELETE /api/v3/secrets/raw/{secret_name:path}
+    GET POST PATCH DELETE /api/v4/secrets/{secret_name:path}
     GET /api/v1/workspace/environments/{environment_id}
     GET /api/v1/projects/{project_id}/environments/slug/{slug}
     GET /api/v1/projects/{project_id}/environments/{environment_id}
@@ -135,11 +138,17 @@ _PLACED: Mapping[Placing, str] = {
     POST /api/v1/auth/checkAuth
     GET /api/v1/projects/{project_id}/memberships/identities
     DELETE /api/v1/projects/{project_id}/memberships/identities/{identity_id}
+    GET DELETE /api/v2/workspace/{project_id}/identity-memberships/{identity_id}
+    GET /api/v2/workspace/identity-memberships/{membership_id}
     POST GET DELETE /api/v1/projects/{project_id}/memberships
     POST DELETE /api/v2/workspace/{project_id}/memberships
     GET /api/v1/workspace/{project_id}/memberships
+    POST /api/v1/workspace/{project_id}/memberships/details
+    PATCH /api/v1/workspace/{project_id}/memberships/{membership_id}
+    GET /api/v1/projects/{project_id}/user/{user_id}/membership
     GET PATCH DELETE /api/v1/projects/{project_id}/memberships/{membership_id}
     GET /api/v1/identities
+    GET /api/v1/identities/details
     GET DELETE /api/v1/identities/{identity_id}
     PATCH GET DELETE /api/v1/auth/universal-auth/identities/{identity_id}
     GET /api/v1/auth/universal-auth/identities/{identity_id}/client-secrets
@@ -155,6 +164,7 @@ _PLACED: Mapping[Placing, str] = {
     POST /api/v3/auth/login
     POST /api/v3/auth/select-organization
     GET /api/v1/organization
+    GET /api/v1/sub-organizations
     GET /api/v1/organization/{organization_id}
     GET /api/v1/user
     GET /api/v2/users/me

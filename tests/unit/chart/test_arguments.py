@@ -11,7 +11,12 @@ from support.chart_values import ROWS
 from support.rows import each_row
 from tools.chart.rendering import Json, pods_of, render
 
-_COMMANDS = {"operator": "operator", "service": "serve", "uninstall": "await-cleanup"}
+_COMMANDS = {
+    "backup": "backup",
+    "operator": "operator",
+    "service": "serve",
+    "uninstall": "await-cleanup",
+}
 
 
 @each_row("values", ROWS.values(), ids=ROWS.keys())

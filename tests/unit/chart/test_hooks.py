@@ -48,7 +48,7 @@ def test_helm_test_asks_the_service_that_the_operator_uses_under_the_ca_that_it_
     ca = "/etc/keybearer/service-ca/ca.crt"
     assert arguments("defaults") == ["https://keybearer-service.keybearer-system.svc", operator, ca]
     assert arguments("a service elsewhere") == ["https://secrets.example.com/base", operator, ca]
-    assert arguments("the embedded service, yet an operator for another") == [
+    assert arguments("a service elsewhere over plain http") == [
         "http://secrets.example.com",
         operator,
     ]

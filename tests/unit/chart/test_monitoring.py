@@ -68,13 +68,15 @@ _OF_SERVICE = {
     "KeybearerAuditLinesLost",
     "KeybearerPushesLate",
 }
+_OF_BACKUPS = {"KeybearerBackupOld", "KeybearerBackupUnwatched"}
+"""They ask kube-state-metrics, which no Service of the release leads to."""
 _QUERIES = [*_queries_of_panels(), *((name, str(rule["expr"])) for name, rule in _alerts().items())]
 
 
 @each_row(("where", "query"), _QUERIES)
 def test_a_query_asks_for_metrics_that_exist_by_labels_that_they_have(where: str, query: str) -> None:
     asked = _ASKED.findall(query)
-    assert asked or "up{" in query, where
+    assert asked or "up{" in query or where in _OF_BACKUPS, where
     known = set(_BY_PROMETHEUS)
     for name, conditions in asked:
         assert name in _LABELS_OF, f"{where}: no metric {name}"
@@ -114,8 +116,12 @@ def test_nothing_else_is_on_the_dashboard_twice() -> None:
 
 def test_an_alert_asks_about_this_release_alone() -> None:
     for name, rule in _alerts().items():
-        jobs = {value for label, value in _CONDITION.findall(str(rule["expr"])) if label == "job"}
-        assert jobs == {_SERVICE_JOB if name in _OF_SERVICE else _JOB}, name
+        asked = _CONDITION.findall(str(rule["expr"]))
+        if name in _OF_BACKUPS:
+            assert set(asked) == {("namespace", NAMESPACE), ("cronjob", f"{RELEASE}-backup")}, name
+        else:
+            jobs = {value for label, value in asked if label == "job"}
+            assert jobs == {_SERVICE_JOB if name in _OF_SERVICE else _JOB}, name
 
 
 def test_an_alert_is_about_the_release_of_this_namespace_alone() -> None:
@@ -135,7 +141,9 @@ def test_an_alert_about_the_release_itself_says_which_one_it_is() -> None:
     for name, rule in _alerts().items():
         labels = rule["labels"]
         assert isinstance(labels, Mapping)
-        if name.startswith("KeybearerCertificate") or name == "KeybearerNotReady":
+        if name in _OF_BACKUPS:
+            assert (labels["cronjob"], labels["namespace"]) == (f"{RELEASE}-backup", NAMESPACE), name
+        elif name.startswith("KeybearerCertificate") or name == "KeybearerNotReady":
             assert not {"job", "namespace"} & labels.keys(), "or they would hide those of the object"
         else:
             job = _SERVICE_JOB if name in _OF_SERVICE else _JOB
@@ -160,6 +168,18 @@ def test_an_alert_says_how_bad_it_is_and_what_to_do() -> None:
         assert annotations["summary"]
         assert annotations["description"]
         assert annotations["runbook_url"] == f"https://runbooks.example.com/keybearer#{name.lower()}"
+
+
+@each_row("address", ["https://docs.example.com/keybearer", "https://docs.example.com/keybearer/"])
+def test_an_alert_leads_to_the_runbook_of_the_documentation(address: str) -> None:
+    """tests/unit/docs/test_runbook.py checks that the page has these anchors."""
+    rule = only(
+        render({"docsUrl": address, "monitoring": {"prometheusRule": {"enabled": True}}}), "PrometheusRule"
+    )
+    (leading,) = {line for line in rule.as_yaml().splitlines() if "#keybearernotready" in line}
+    assert leading.endswith(
+        "runbook_url: https://docs.example.com/keybearer/docs/runbook.html#keybearernotready"
+    )
 
 
 def test_no_runbook_is_named_where_there_is_none() -> None:

@@ -25,7 +25,7 @@ def test_every_pod_is_confined(values: Mapping[str, Json]) -> None:
         context = pod.mapping("spec", "securityContext")
         assert context["runAsNonRoot"] is True
         assert context["seccompProfile"] == {"type": "RuntimeDefault"}
-        for container in pod.mappings("spec", "containers"):
+        for container in _containers(pod):
             assert container["securityContext"] == {
                 "allowPrivilegeEscalation": False,
                 "readOnlyRootFilesystem": True,
@@ -39,7 +39,11 @@ def test_every_pod_is_confined(values: Mapping[str, Json]) -> None:
 def test_every_mount_has_its_volume_and_every_volume_its_mount(values: Mapping[str, Json]) -> None:
     for pod in pods_of(render(values)):
         volumes = [volume["name"] for volume in pod.mappings("spec", "volumes")]
-        mounts = [mount["name"] for mount in pod.mappings("spec", "containers", 0, "volumeMounts")]
+        mounts = [
+            mount["name"]
+            for container in _containers(pod)
+            for mount in Manifest({"kind": "container", **container}).mappings("volumeMounts")
+        ]
         assert len(set(volumes)) == len(volumes)
         assert set(volumes) == set(mounts)
 
@@ -60,12 +64,15 @@ def test_no_secret_reaches_the_environment_or_the_arguments(values: Mapping[str,
     manifests = render(values)
     secrets = [one.mapping("data").values() for one in manifests if one.kind == "Secret"]
     for pod in pods_of(manifests):
-        container = pod.mappings("spec", "containers")[0]
-        names = {str(one["name"]) for one in pod.mappings("spec", "containers", 0, "env")}
+        names = {
+            str(one["name"])
+            for container in _containers(pod)
+            for one in Manifest({"kind": "container", **container}).mappings("env")
+        }
         if all(values is not one for one in _WITH_VARIABLES):  # which bring some of their own
             assert names <= {"PGSSLMODE", "PGSSLROOTCERT"}
         assert "secretKeyRef" not in pod.as_yaml()
-        assert "envFrom" not in container
+        assert not [container for container in _containers(pod) if "envFrom" in container]
         assert not [value for data in secrets for value in data if str(value) in pod.as_yaml()]
 
 
@@ -75,7 +82,13 @@ def test_only_who_speaks_to_the_api_server_has_a_token_for_it(values: Mapping[st
     reviews = any("tokenreviews" in one.as_yaml() for one in manifests)
     for pod in pods_of(manifests):
         part = pod.name.rpartition("-")[2]
-        expected = {"operator": True, "uninstall": True, "service": reviews, "test": False}[part]
+        expected = {
+            "backup": False,
+            "operator": True,
+            "service": reviews,
+            "test": False,
+            "uninstall": True,
+        }[part]
         assert pod.at("spec", "automountServiceAccountToken") is expected
 
 
@@ -189,7 +202,7 @@ def test_connections_of_an_address_are_bounded_as_the_values_say() -> None:
 
 
 def test_an_operator_for_another_service_is_not_given_our_ca() -> None:
-    operator = only(render(ROWS["the embedded service, yet an operator for another"]), "Deployment")
+    operator = only(render(ROWS["a service elsewhere over plain http"]), "Deployment")
     assert "--service-ca-file" not in operator.texts("spec", "template", "spec", "containers", 0, "args")
 
 
@@ -209,10 +222,17 @@ def test_a_change_of_the_grants_restarts_the_operator() -> None:
             "environment": environment,
             "secretPath": "/",
         }
-        operator = only(render({"operator": {"sharedGrants": [grant]}}), "Deployment")
+        operator = only(
+            render({"operator": {"sharedGrants": [grant], "sharedIdentity": {"existingSecret": "shared"}}}),
+            "Deployment",
+        )
         return operator.text("spec", "template", "metadata", "annotations", "checksum/settings")
 
     assert checksum("dev") != checksum("prod")
+
+
+def _containers(pod: Manifest) -> list[Mapping[str, Json]]:
+    return [*pod.mappings("spec", "initContainers"), *pod.mappings("spec", "containers")]
 
 
 def _argument(workload: Manifest, flag: str) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 
 import pytest
 
+from keybearer.cli.doctor.rights import SERVED_RIGHTS
 from keybearer.kube import resources
 from support.chart_values import ROWS, SIGNERS
 from support.rows import each_row
@@ -68,6 +69,11 @@ def test_the_operator_may_do_what_the_table_says_and_nothing_else() -> None:
     assert _rules(only(render(), "ClusterRole", "-operator")) == _ALL_NAMESPACES
 
 
+def test_the_doctor_asks_for_the_rights_that_the_chart_gives() -> None:
+    asked = {f"{one.group}/{one.resource}": " ".join(one.verbs) for one in SERVED_RIGHTS}
+    assert asked == _SERVED
+
+
 def test_minting_tokens_is_granted_only_when_asked_for() -> None:
     asked = render({"operator": {"allowServiceAccountTokens": True}})
     granted = _rules(only(asked, "ClusterRole", "-operator"))
@@ -89,7 +95,8 @@ def test_namespaces_are_read_for_what_is_asked_of_them() -> None:
     named = render({"operator": {"clusterId": "edge"}})
     assert _rules(only(named, "ClusterRole", "-operator")) == _SERVED | _RESTARTS
     grant: Json = {"namespaceLabels": {"team": "a"}, "projectId": "p", "environment": "dev"}
-    by_label = render({"operator": {"clusterId": "edge", "sharedGrants": [grant]}})
+    shared: Mapping[str, Json] = {"sharedGrants": [grant], "sharedIdentity": {"existingSecret": "shared"}}
+    by_label = render({"operator": {"clusterId": "edge", **shared}})
     assert _rules(only(by_label, "ClusterRole", "-operator")) == _SERVED | _RESTARTS | {"/namespaces": "get"}
 
 
@@ -288,11 +295,13 @@ def test_every_binding_leads_from_an_account_of_the_release_to_a_role_that_exist
 
 
 def test_the_rules_cover_every_resource_that_the_operator_speaks_of() -> None:
-    not_needed = {resources.CUSTOM_RESOURCE_DEFINITIONS, resources.SERVICE_ACCOUNTS}
+    # The command line alone looks at these, with the rights of a person.
+    not_needed = {resources.CRON_JOBS, resources.CUSTOM_RESOURCE_DEFINITIONS, resources.SERVICE_ACCOUNTS}
     every: Mapping[str, Json] = {name: {"enabled": True} for name in SIGNERS}
     grant: Json = {"namespaceLabels": {"team": "a"}, "projectId": "p", "environment": "dev"}
     refreshes: Json = {"enabled": True}
-    operator: Json = {"signers": every, "sharedGrants": [grant], "refreshMounts": refreshes}
+    shared: Mapping[str, Json] = {"sharedGrants": [grant], "sharedIdentity": {"existingSecret": "shared"}}
+    operator: Json = {"signers": every, **shared, "refreshMounts": refreshes}
     manifests = render({"operator": operator})
     granted = _rules(only(manifests, "ClusterRole", "-operator")) | _rules(only(manifests, "Role"))
     spoken_of = {one for one in vars(resources).values() if isinstance(one, resources.Resource)} - not_needed

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 
 import pytest
+import yaml
 
 from keybearer.store.engines import Bounds
 from support.chart_values import MONITORED, ROWS
-from support.pasted import blocks
+from support.pasted import blocks, yaml_with
 from tools.chart.rendering import CHART, RELEASE, ROOT, Manifest, only, render
 
 _INSTALLING = ROOT / "docs" / "installing.md"
@@ -24,6 +25,15 @@ def test_the_table_of_alerts_has_a_row_for_each() -> None:
     alerts = [str(rule["alert"]) for group in groups for rule in Manifest(group).mappings("rules")]
     rows = re.findall(r"^\| `(Keybearer\w+)` \|", _INSTALLING.read_text(), re.MULTILINE)
     assert sorted(rows) == sorted(alerts)
+
+
+def test_the_values_for_production_render_with_the_secrets_that_the_page_makes() -> None:
+    page = ROOT / "docs" / "tutorials" / "production.md"
+    values = yaml.safe_load(yaml_with(page, "docsUrl:"))
+    kinds = {one.kind for one in render(values)}
+    assert {"NetworkPolicy", "PrometheusRule", "ServiceMonitor", "CronJob", "PodDisruptionBudget"} <= kinds
+    made = set(re.findall(r"create secret generic (\S+)", page.read_text()))
+    assert set(re.findall(r"existingSecret: ([\w-]+)", page.read_text())) <= made
 
 
 def test_the_secrets_that_the_operator_makes_are_named_where_they_are_left_and_where_they_are_removed() -> (

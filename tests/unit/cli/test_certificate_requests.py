@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from keybearer.cli.certificate_files import chain_text
-from keybearer.cli.certificate_waiting import wait_for
+from keybearer.cli.certificate_issuing import wait_for
 from keybearer.cli.failures import CommandError, ExitStatus
 from keybearer.client import CertificateRequestState
 from support.scripted_server import Reply

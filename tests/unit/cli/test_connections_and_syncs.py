@@ -326,6 +326,26 @@ async def test_a_new_sync_names_its_connection(tmp_path: Path) -> None:
     }
 
 
+async def test_published_names_mean_the_same_app_and_destination(tmp_path: Path) -> None:
+    asked = await run(
+        tmp_path,
+        *("syncs", "create", "push", "--to", "aws-parameter-store", "--connection", "account"),
+        *("-p", PROJECT, "-e", "dev", "--config", "region=eu-central-1", "--config", "path=/app/"),
+        replies=(DESTINATIONS, CONNECTIONS, one()),
+    )
+    assert asked.answer.status == 0, asked.answer.stderr
+    assert asked.lines[-1] == "POST secret-syncs/aws-parameter-store"
+    made = Reply(body={"appConnection": {**CONNECTION, "app": "auth0"}})
+    asked = await run(
+        tmp_path,
+        *("connections", "create", "tenant", "--app", "auth0", "--credentials-file", "-"),
+        replies=(APPS, made),
+        stdin='{"clientSecret": "cnry-secret"}',
+    )
+    assert asked.answer.status == 0, asked.answer.stderr
+    assert asked.lines[-1] == "POST app-connections/auth0"
+
+
 async def test_a_change_keeps_fields_that_it_does_not_name(tmp_path: Path) -> None:
     asked = await run(
         tmp_path,

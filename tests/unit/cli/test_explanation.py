@@ -8,8 +8,6 @@ import pytest
 
 from keybearer.cli.explanation import explain
 from keybearer.cli.explanation_parts import SeenObject
-from keybearer.controllers.secretsync.reasons import REMEDIES, Reason
-from support.rows import each_row
 
 UID = "uid-1"
 TARGET = SeenObject(("DB_HOST", "DB_PASSWORD"), UID)
@@ -48,31 +46,36 @@ def test_a_healthy_one_needs_nothing() -> None:
     assert (told.wrong, told.next_steps) == ([], [])
 
 
-@each_row("reason", Reason)
-def test_each_reason_has_a_next_step_and_no_brace_is_left(reason: Reason) -> None:
-    told = explain(secret_sync(ready("False", reason, "why")), TARGET, IDENTITY)
-    assert (f"{reason}: why" in told.wrong) is (reason is not Reason.PLANNED)
-    if reason is not Reason.SYNCED:
-        assert told.next_steps
-        assert all(step and "{" not in step for step in told.next_steps)
-
-
-def test_the_table_knows_every_reason() -> None:
-    assert set(REMEDIES) == set(Reason)
-
-
-def test_a_guard_is_released_by_the_command_that_is_shown() -> None:
-    told = explain(secret_sync(ready("False", "Guarded", "3 of 3 keys would go")), TARGET, IDENTITY)
-    assert (
-        "kubectl -n team-a annotate --overwrite secretsync web keybearer.dev/request=release-guard "
-        in told.next_steps[0]
+@pytest.mark.parametrize(
+    ("turn", "says"),
+    [
+        ("User", "Correct it. keybearer folders list"),
+        ("ServiceAdministrator", "Ask an administrator of the service: Correct it. keybearer folders list"),
+        ("ClusterAdministrator", "Ask an administrator of the operator: Correct it. keybearer folders list"),
+        ("Nobody", "Correct it. keybearer folders list"),
+    ],
+)
+def test_what_the_operator_diagnosed_is_shown_with_whose_turn_it_is(turn: str, says: str) -> None:
+    diagnosis = {"turn": turn, "step": "Correct it.", "command": "keybearer folders list"}
+    told = explain(
+        secret_sync(ready("False", "SourceNotFound", "why", diagnosis=diagnosis)), TARGET, IDENTITY
     )
+    assert told.wrong == ["SourceNotFound: why"]
+    assert told.stands == ["Not ready since 2026-01-02T03:04:05+00:00 (SourceNotFound)."]
+    assert told.next_steps == [says]
+
+
+def test_the_status_of_an_older_operator_refers_to_its_message() -> None:
+    told = explain(secret_sync(ready("False", "SourceNotFound", "why")), TARGET, IDENTITY)
+    assert told.next_steps == ["Do what the message says."]
 
 
 def test_one_that_nobody_looked_at_asks_for_the_operator() -> None:
     told = explain(secret_sync(), None, IDENTITY)
     assert told.wrong == ["No operator has looked at it yet."]
-    assert "operator runs" in told.next_steps[0]
+    (step,) = told.next_steps
+    assert step.startswith("Check that an operator runs and serves namespace team-a. ")
+    assert step.endswith(" keybearer doctor")
     assert "It doesn't exist yet." in told.writes
 
 
@@ -85,6 +88,26 @@ def test_a_missing_identity_is_named_with_what_to_create() -> None:
     told = explain(secret_sync(ready()), TARGET, None)
     assert told.wrong == ["There is no Secret reader in namespace team-a."]
     assert "clientSecret" in told.next_steps[0]
+
+
+def test_workloads_are_told_with_their_restarts_and_missing_ones_with_what_to_do() -> None:
+    shop, slip = {"kind": "Deployment", "name": "shop"}, {"kind": "StatefulSet", "name": "shoop"}
+    workloads = [
+        shop | {"lastRestartTime": "2026-01-02T03:04:05Z", "dueSince": "2026-01-02T03:04:35Z"},
+        slip | {"missingSince": "2026-01-02T03:04:05Z", "dueSince": "2026-01-02T03:04:35Z"},
+    ]
+    body = secret_sync(ready(workloads=workloads), target={"rolloutRestart": [shop, slip]})
+    told = explain(body, TARGET, IDENTITY)
+    assert told.stands[-2:] == [
+        "Deployment shop is still to be restarted for a change at 2026-01-02T03:04:35+00:00.",
+        "Deployment shop was last restarted at 2026-01-02T03:04:05+00:00.",
+    ]
+    assert told.wrong == [
+        "StatefulSet shoop of rolloutRestart doesn't exist, as seen since 2026-01-02T03:04:05+00:00."
+    ]
+    assert told.next_steps == [
+        "Correct the name shoop in spec.target.rolloutRestart, or create the StatefulSet."
+    ]
 
 
 def test_keys_with_a_problem_are_listed() -> None:
@@ -100,8 +123,9 @@ def test_a_key_that_cannot_be_written_says_what_to_do_and_one_that_another_overr
     told = explain(secret_sync(ready(keys=[clash])), TARGET, IDENTITY)
     assert told.next_steps == []
     keys = [clash, {"key": "A B", "state": "Failed", "reason": "InvalidKey", "message": "no valid key"}]
-    told = explain(secret_sync(ready("False", "InvalidKey", "A B", keys=keys)), TARGET, IDENTITY)
-    assert told.next_steps == ["Rename or exclude it in source.keys."]
+    step = "Rename or exclude it in source.keys."
+    status = ready("False", "InvalidKey", "A B", keys=keys, diagnosis={"turn": "User", "step": step})
+    assert explain(secret_sync(status), TARGET, IDENTITY).next_steps == [step]
 
 
 def test_keys_that_somebody_took_from_the_target_are_missed() -> None:
@@ -125,21 +149,29 @@ def test_what_the_user_may_not_look_at_is_not_called_missing() -> None:
 
 def test_a_target_of_another_one_is_told() -> None:
     told = explain(secret_sync(ready()), SeenObject(("A",), "uid-2"), IDENTITY)
-    assert told.wrong == ["The target belongs to another SecretSync."]
+    assert told.wrong == ["The target belongs to another object."]
+    assert told.writes[0] == "Secret team-a/web, once that is its own."
 
 
 def test_names_of_others_are_told_with_the_command_that_removes_them_and_are_not_wrong() -> None:
-    push = {"foreign": ["OLD_A", "OLD_B"], "foreignTotal": 2}
+    push = {"keys": 3, "foreign": ["OLD_A", "OLD_B"], "foreignTotal": 2}
     told = explain(secret_sync(ready(push=push)), TARGET, IDENTITY)
     assert "The destination holds 2 names of others, which stay: OLD_A, OLD_B." in told.stands
     assert "keybearer.dev/request=remove-foreign" in told.stands[-1]
     assert (told.wrong, told.next_steps) == ([], [])
 
 
+def test_with_an_empty_source_the_import_of_these_names_is_offered_and_not_their_removal() -> None:
+    push = {"keys": 0, "foreign": ["PROD"], "foreignTotal": 1}
+    told = explain(secret_sync(ready(push=push)), TARGET, IDENTITY)
+    assert "keybearer.dev/request=import" in told.stands[-1]
+    assert not any("remove-foreign" in line for line in told.stands)
+
+
 def test_names_that_failed_at_the_destination_are_told_with_why() -> None:
     push = {"failed": [{"name": "APP_A", "key": "A", "message": "too long"}], "failedTotal": 3}
     told = explain(secret_sync(ready(push=push)), TARGET, IDENTITY)
-    assert told.wrong == ["Name APP_A at the destination failed: too long", "And 2 names more failed."]
+    assert told.wrong == ["Name APP_A at the destination failed: too long", "And 2 more names failed."]
 
 
 def test_a_plan_shows_names_and_how_to_approve_it() -> None:
@@ -148,7 +180,6 @@ def test_a_plan_shows_names_and_how_to_approve_it() -> None:
     assert told.writes[0] == "Nothing: mode is Plan. Approved, it would write Secret team-a/web."
     assert {"Held back: add A, B.", "Held back: remove C."} <= set(told.stands)
     assert told.stands[0].endswith("(Planned): waits")
-    assert "approve-plan" in told.next_steps[0]
 
 
 @pytest.mark.parametrize(
@@ -166,6 +197,24 @@ def test_a_plan_shows_names_and_how_to_approve_it() -> None:
 )
 def test_what_is_written_follows_mode_and_target(spec: dict[str, Any], said: str) -> None:
     assert explain(secret_sync(ready(), **spec), TARGET, IDENTITY).writes[0] == said
+
+
+@pytest.mark.parametrize(
+    ("target", "said"),
+    [
+        ({}, "The Secret is deleted with the SecretSync, unless onDelete is Retain."),
+        ({"onDelete": "Retain"}, "What was written stays when the SecretSync is deleted."),
+        ({"creationPolicy": "Merge"}, "The keys that it added are removed when the SecretSync is deleted."),
+    ],
+)
+def test_what_becomes_of_the_target_with_the_secretsync_is_told(target: dict[str, Any], said: str) -> None:
+    written = {"kind": "Secret", "name": "web", "keys": 2, "fingerprint": "f" * 32}
+    assert said in explain(secret_sync(ready(target=written), target=target), TARGET, IDENTITY).writes
+
+
+def test_of_a_target_that_was_never_written_no_deletion_is_announced() -> None:
+    writes = explain(secret_sync(ready("False", "TargetConflict", "why")), TARGET, IDENTITY).writes
+    assert "Once written, the Secret is deleted with the SecretSync, unless onDelete is Retain." in writes
 
 
 def test_what_is_read_names_the_selection() -> None:
@@ -222,4 +271,37 @@ def test_a_destination_is_told_with_its_connection_and_how_far_the_push_is() -> 
         "What was pushed is removed when the SecretSync is deleted.",
     ]
     assert "The sync in the service (s1) is failed." in told.stands
-    assert "keybearer.dev/request=sync" in told.next_steps[0]
+
+
+def test_a_key_that_the_diagnosis_is_about_has_its_step_once() -> None:
+    keys = [{"key": "A", "state": "Failed", "reason": "KeyNotFound", "message": "dev:/ has no secret A"}]
+    step, command = "Create the secret, or correct the item.", "keybearer secrets list --project shop"
+    diagnosis = {"turn": "User", "step": step, "command": command}
+    told = explain(
+        secret_sync(ready("False", "KeyNotFound", "A", keys=keys, diagnosis=diagnosis)), TARGET, IDENTITY
+    )
+    assert told.next_steps == [f"{step} {command}"]
+
+
+@pytest.mark.parametrize(
+    ("why", "says"),
+    [
+        (
+            "EventsDenied",
+            "The service denies events of the source to the identity. A change shows within 300 s.",
+        ),
+        ("EventsUnavailable", "The service has no events for the identity. A change shows within 300 s."),
+        ("TooManyStreams", "as many streams of events as it may. A change shows within 300 s."),
+        (
+            "EventsFailed",
+            "A stream of events can't be opened; the operator tries again. A change shows within",
+        ),
+        (None, "Changes become known by polling."),
+    ],
+)
+def test_why_changes_are_polled_is_told(why: str | None, says: str) -> None:
+    status = ready(updates="Polling", **({} if why is None else {"pollingReason": why}))
+    told = explain(secret_sync(status, refreshInterval="5m"), TARGET, IDENTITY)
+    line = next(one for one in told.stands if one.startswith("Changes become known by polling."))
+    assert says in line
+    assert why is not None or line == says

@@ -9,20 +9,11 @@ import pytest
 from keybearer.cli.explanation_of_connection import explain_connection, secrets_of_connection
 from keybearer.cli.explanation_of_profile import explain_profile, secrets_of_profile
 from keybearer.cli.explanation_parts import Explanation, SeenObject
-from keybearer.controllers.appconnection.reasons import Reason as ConnectionReason
 from keybearer.controllers.certificateprofile.reasons import Reason as ProfileReason
-from keybearer.controllers.secretsync.reasons import Reason as SyncReason
 from support.rows import each_row
 
 IDENTITY = {"reader": SeenObject(("clientId", "clientSecret"))}
 LOGIN = {**IDENTITY, "login": SeenObject(("password", "user"))}
-SHARED = (
-    *(SyncReason.IDENTITY_NOT_FOUND, SyncReason.IDENTITY_INVALID, SyncReason.URL_NOT_ALLOWED),
-    *(SyncReason.CREDENTIALS_REJECTED, SyncReason.PERMISSION_DENIED, SyncReason.SERVICE_UNAVAILABLE),
-    *(SyncReason.CERTIFICATE_UNTRUSTED, SyncReason.SERVICE_THROTTLED, SyncReason.SERVICE_REFUSED),
-    *(SyncReason.TIMED_OUT, SyncReason.CLUSTER_ID_UNKNOWN, SyncReason.WORKLOAD_NOT_RESTARTED),
-)
-"""Those of identities, of the service and of restarts, which all kinds have."""
 
 
 def ready(status: str = "True", reason: str = "Connected", **more: object) -> dict[str, Any]:
@@ -73,24 +64,12 @@ def whole(told: Explanation) -> str:
     return "\n".join([*told.reads, *told.writes, *told.stands, *told.wrong, *told.next_steps])
 
 
-@each_row("reason", [*ConnectionReason, *SHARED])
-def test_each_reason_of_a_connection_has_a_next_step(reason: str) -> None:
-    told = explain_connection(connection(ready("False", reason)), LOGIN)
-    assert told.wrong == [f"{reason}: why"]
-    if reason != ConnectionReason.CONNECTED:
-        (step,) = told.next_steps
-        assert "doesn't know" not in step
-        assert "{" not in step
-
-
-@each_row("reason", [*ProfileReason, *SHARED])
-def test_each_reason_of_a_profile_has_a_next_step(reason: str) -> None:
-    told = explain_profile(profile(ready("False", reason)), IDENTITY)
-    assert told.wrong == ([] if reason == ProfileReason.PLANNED else [f"{reason}: why"])
-    if reason != ProfileReason.ISSUED:
-        (step,) = told.next_steps
-        assert "doesn't know" not in step
-        assert "{" not in step
+def test_what_the_operator_diagnosed_is_the_next_step() -> None:
+    status = ready("False", "ConnectionRefused", diagnosis={"turn": "User", "step": "Correct the address."})
+    told = explain_connection(connection(status), LOGIN)
+    assert (told.wrong, told.next_steps) == (["ConnectionRefused: why"], ["Correct the address."])
+    told = explain_profile(profile(status), IDENTITY)
+    assert (told.wrong, told.next_steps) == (["ConnectionRefused: why"], ["Correct the address."])
 
 
 @each_row("reason", [one for one in ProfileReason if one is not ProfileReason.ISSUED])
@@ -105,14 +84,32 @@ def test_each_reason_of_a_single_certificate_has_a_next_step(reason: ProfileReas
     told = explain_profile(profile(ready(certificateRequests=[entry])), IDENTITY)
     assert told.wrong == [f"Certificate front: {reason}: so it is (asked again 2026-02-01T00:00:00+00:00)"]
     assert len(told.next_steps) == 1
-    assert "doesn't know" not in told.next_steps[0]
+    assert "{" not in told.next_steps[0]
 
 
-def test_a_reason_of_another_version_says_so() -> None:
-    told = explain_connection(connection(ready("False", "FromTheFuture")), LOGIN)
-    assert told.next_steps == [
-        "This version doesn't know the reason FromTheFuture: use the keybearer of the operator's version."
+def test_each_stored_certificate_says_until_when_it_is_valid() -> None:
+    entries = [
+        {
+            "name": f"c{number}",
+            "secretName": f"tls-{number}",
+            "notAfter": f"2026-03-{number + 1:02}T00:00:00Z",
+            "renewalTime": f"2026-02-{number + 1:02}T00:00:00Z",
+        }
+        for number in range(22)
     ]
+    entries[0]["revoked"] = True  # type: ignore[assignment] # a truth among texts
+    status = ready(
+        reason="Issued", issued="22/22", certificateRequests=[{"name": "n", "secretName": "n"}, *entries]
+    )
+    stands = explain_profile(profile(status), IDENTITY).stands
+    ends = [line for line in stands if line.startswith("Certificate ")]
+    assert len(ends) == 20
+    assert ends[1] == (
+        "Certificate c1 in Secret tls-1 is valid until 2026-03-02T00:00:00+00:00, "
+        "renewed 2026-02-02T00:00:00+00:00."
+    )
+    assert ends[0].endswith("; it is revoked.")
+    assert stands[-1] == "2 further certificates; the first of them ends 2026-03-21T00:00:00+00:00."
 
 
 def test_a_healthy_connection_needs_nothing_and_names_no_value() -> None:

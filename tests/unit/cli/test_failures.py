@@ -10,6 +10,7 @@ import typer
 from keybearer import client
 from keybearer.base.errors import ConfigurationError, KeybearerError
 from keybearer.cli.failures import CommandError, ExitStatus, told_failures
+from keybearer.cli.missing import where_to_look
 from keybearer.kube import errors as kube
 
 
@@ -63,6 +64,20 @@ def test_a_fault_of_ours_is_told_by_its_place_alone(capsys: pytest.CaptureFixtur
     assert "KeyError at " in told
     assert "test_failures.py:" in told
     assert "cnry-" not in told
+
+
+@pytest.mark.parametrize(
+    ("message", "asked", "step"),
+    [
+        ("Identity with ID 'x' not found", "GET /api/v1/identities/x", "keybearer identities list"),
+        ("Identity with ID 'x' is not a member of the project", "", "keybearer members list"),
+        ("Not Found", "GET /api/v4/secrets/A", "keybearer secrets list --recursive"),
+        ("Not Found", "GET /api/v1/secret-syncs", "keybearer syncs list"),
+        ("Not Found", "GET /api/v1/odd", "Check the name"),
+    ],
+)
+def test_what_is_missing_decides_where_to_look(message: str, asked: str, step: str) -> None:
+    assert step in where_to_look(message, asked)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from keybearer.cli.failures import CommandError, ExitStatus
-from keybearer.cli.following import Job, follow, require_succeeded
+from keybearer.cli.sync_jobs import Job, follow, require_succeeded
 from keybearer.client import SecretSync, SyncConnection
 
 SYNC = SecretSync(
@@ -61,7 +61,7 @@ def test_a_job_is_followed_until_it_ends(job: Job, end: str) -> None:
     service = Service(job, ["pending", "running", "running", end])
     ended = service.follow("pending")
     assert job.status_of(ended) == end
-    assert service.told == ["push: pending", "push: running"]
+    assert service.told == ["sync push: pending", "sync push: running"]
     assert service.asked == 4
 
 

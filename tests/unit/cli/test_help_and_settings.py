@@ -40,7 +40,8 @@ def mistakes(answer: Result, command: TyperCommand | TyperGroup) -> Iterator[str
     options = {option for one in command.params if isinstance(one, TyperOption) for option in one.opts}
     if missing := sorted(option for option in options if option not in answer.output):
         yield f"does not name {', '.join(missing)}"
-    if "..." in answer.output.partition("Commands:")[2]:
+    listed = answer.output.partition("Show this message and exit.")[2].partition("Example")[0]
+    if isinstance(command, TyperGroup) and "..." in listed:
         yield "cuts what it says of commands"
 
 
@@ -53,6 +54,27 @@ def test_help_fits_80_columns_and_names_every_option_whole() -> None:
         for mistake in mistakes(CliRunner().invoke(app, [*path, "--help"], terminal_width=80), command)
     ]
     assert not wrong, listed(wrong)
+
+
+def test_the_help_lists_every_command_in_a_group_of_its_own_kind() -> None:
+    shown = CliRunner().invoke(app, ["--help"], terminal_width=80).output
+    group = typer.main.get_command(app)
+    assert isinstance(group, TyperGroup)
+    _, use, operate, administer = re.split(
+        "^(?:Use secrets and certificates|Operate in a cluster|Administer a service):$",
+        shown,
+        flags=re.MULTILINE,
+    )
+    for shown_there, some in ((use, "secrets"), (operate, "operator"), (administer, "members")):
+        assert f"\n  {some} " in shown_there
+    names = re.findall(r"^  ([a-z-]+)  ", use + operate + administer, re.MULTILINE)
+    assert sorted(names) == sorted(group.commands)
+
+
+def test_a_single_letter_asks_for_help_of_any_command() -> None:
+    for words in ([], ["secrets"], ["secrets", "list"], ["explain"]):
+        short, long = (CliRunner().invoke(app, [*words, flag]) for flag in ("-h", "--help"))
+        assert (short.exit_code, short.output) == (0, long.output), words
 
 
 def test_the_version_is_an_option_and_a_command() -> None:

@@ -12,6 +12,7 @@ import pytest
 from keybearer.cli.certificate_finding import all_of
 from keybearer.cli.failures import ExitStatus
 from keybearer.pki.certificates import text_of_certificates
+from keybearer.pki.names import Subject
 from support.scripted_server import Reply
 from support.x509_house import NOW, certified, root
 from unit.cli.certificate_replies import AUTHORITIES, AUTHORITY, BY_SLUG, ISSUED, PROFILE, SERVER_KEY, run
@@ -98,6 +99,17 @@ async def test_a_chain_is_verified_without_asking_anybody(
         assert "not trusted: " in refused.answer.stderr
     for senseless in ((), ("--ca", "issuing", "--ca-file", anchor), ("--ca-file", anchor, "--at", "noon")):
         assert (await run(tmp_path, "certificates", "verify", leaf, *senseless)).answer.status == 2
+
+
+async def test_a_certificate_without_subject_is_shown_by_its_names(tmp_path: Path) -> None:
+    anchor = root()
+    leaf, trusted = tmp_path / "leaf.pem", tmp_path / "root.pem"
+    leaf.write_text(certified(anchor, "www.example.com", "example.com", subject=Subject()).pem)
+    trusted.write_text(anchor.certificate.pem)
+    asks = await run(tmp_path, "certificates", "verify", str(leaf), "--ca-file", str(trusted), "--at", AT)
+    assert asks.answer.status == 0, asks.answer.stderr
+    shown = asks.answer.stdout.splitlines()[1]
+    assert shown.startswith("dns_name www.example.com, dns_name example.com ")
 
 
 async def test_a_chain_is_verified_against_an_authority_of_the_service(

@@ -9,8 +9,9 @@ import pytest
 
 from keybearer.base.certificate_terms import ExtendedKeyUsage, KeyAlgorithm, KeyUsage, NameType
 from keybearer.cli.certificate_files import chain_text
-from keybearer.cli.certificate_issuing import Asked, signing_request
+from keybearer.cli.certificate_issuing import signing_request
 from keybearer.cli.failures import ExitStatus
+from keybearer.client import CertificateAttributes
 from keybearer.pki.keys import load_private_key
 from keybearer.pki.signing_requests import parse_signing_request
 from support.scripted_server import Reply
@@ -88,7 +89,7 @@ async def test_the_key_that_the_service_made_goes_into_a_file_of_its_own(tmp_pat
 
 
 async def test_a_signing_request_is_sent_as_it_is(tmp_path: Path) -> None:
-    csr, _ = signing_request(Asked(common_name="a"), KeyAlgorithm.EC_P256)
+    csr, _ = signing_request(CertificateAttributes(common_name="a"), KeyAlgorithm.EC_P256)
     asks = await run(
         tmp_path,
         *("certificates", "issue", "--profile", "web", "--csr", "-"),
@@ -172,7 +173,9 @@ def test_a_chain_holds_each_certificate_once(certificate: str, chain: str | None
 
 def test_a_signing_request_asks_for_what_was_said() -> None:
     request, key = signing_request(
-        Asked(common_name="a", organization="Shop", country="DE", key_usages=(KeyUsage.DIGITAL_SIGNATURE,)),
+        CertificateAttributes(
+            common_name="a", organization="Shop", country="DE", key_usages=(KeyUsage.DIGITAL_SIGNATURE,)
+        ),
         KeyAlgorithm.EC_P384,
     )
     read = parse_signing_request(request)

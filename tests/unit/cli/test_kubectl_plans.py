@@ -75,6 +75,66 @@ def test_a_plan_with_nothing_to_do_and_an_object_without_a_plan_say_so() -> None
     assert (told.steps, "mode is Apply" in told.told) == ([], True)
 
 
+def test_an_object_that_failed_has_no_plan_but_its_failure() -> None:
+    failed = {
+        "type": "Ready",
+        "status": "False",
+        "reason": "SourceNotFound",
+        "message": "shop/dev:/ doesn't exist",
+    }
+    for mode in ("Plan", "Apply"):
+        told = planned(
+            body(spec={**SYNC, "mode": mode}, status={"observedGeneration": 1, "conditions": [failed]})
+        )
+        assert told.has_failed
+        assert "is not Ready (SourceNotFound): shop/dev:/ doesn't exist" in told.told
+        assert told.next_step == "kubectl keybearer explain -n team-a secretsync/web says what to do."
+        diagnosis = {"turn": "User", "step": "Correct it.", "command": "keybearer folders list"}
+        status = {"observedGeneration": 1, "conditions": [failed], "diagnosis": diagnosis}
+        assert planned(body(spec={**SYNC, "mode": mode}, status=status)).next_step == (
+            "Correct it. keybearer folders list"
+        )
+
+
+def test_what_changes_once_another_lets_the_target_go_is_a_plan() -> None:
+    refused = {
+        "type": "Ready",
+        "status": "False",
+        "reason": "TargetConflict",
+        "message": "Secret web is controlled by ExternalSecret web; free it",
+    }
+    diagnosis = {"turn": "User", "step": "Free it.", "command": "kubectl patch"}
+    status = {
+        "observedGeneration": 1,
+        "conditions": [refused],
+        "plan": {"change": ["B"]},
+        "diagnosis": diagnosis,
+    }
+    told = planned(body(spec={**SYNC, "mode": "Plan"}, status=status))
+
+    assert told.steps == [Step(SECRET, Action.CHANGE, "B")]
+    assert not told.has_failed
+    assert "is controlled by ExternalSecret web" in told.told
+    assert told.told.endswith("Once that is settled, this would be done:")
+    assert told.next_step == "Free it. kubectl patch"
+
+    nothing = planned(body(spec={**SYNC, "mode": "Plan"}, status={**status, "plan": {}}))
+    assert nothing.told.endswith("Once that is settled, no key would change.")
+    without = planned(
+        body(spec={**SYNC, "mode": "Plan"}, status={"observedGeneration": 1, "conditions": [refused]})
+    )
+    assert without.has_failed
+
+
+def test_what_a_person_asked_for_or_decides_has_not_failed() -> None:
+    for reason in ("Planned", "Guarded", "Suspended"):
+        held = {"type": "Ready", "status": "False", "reason": reason, "message": "as asked"}
+        told = planned(
+            body(spec={**SYNC, "mode": "Plan"}, status={"observedGeneration": 1, "conditions": [held]})
+        )
+        assert not told.has_failed
+
+
 def test_a_plan_of_an_earlier_spec_says_how_to_have_a_newer_one() -> None:
     told = planned(
         body(spec={**SYNC, "mode": "Plan"}, status={"observedGeneration": 0, "plan": {"add": ["A"]}})
@@ -166,6 +226,18 @@ THERE = ("Secret", "web")
             Around({THERE: NOBODYS}),
             [(SECRET, Action.CHANGE)],
             id="merge",
+        ),
+        pytest.param(
+            {"target": {"adopt": True}},
+            Around({THERE: NOBODYS}, controllers={THERE: "ExternalSecret web"}),
+            [(SECRET, Action.REFUSE)],
+            id="controlled by another",
+        ),
+        pytest.param(
+            {"mode": "Plan", "target": {"adopt": True}},
+            Around({THERE: NOBODYS}, controllers={THERE: "ExternalSecret web"}),
+            [("SecretSync team-a/web", Action.PLAN), (SECRET, Action.REFUSE)],
+            id="plan of what another controls",
         ),
         pytest.param({"mode": "CreateOnce"}, Around({THERE: OURS}), [(SECRET, Action.KEEP)], id="once"),
         pytest.param({"mode": "Plan"}, Around(), [("SecretSync team-a/web", Action.PLAN)], id="plan"),

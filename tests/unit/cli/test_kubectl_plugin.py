@@ -84,7 +84,7 @@ def test_help_fits_80_columns_and_names_every_option(command: str) -> None:
         (["sync"], "name a kind, or objects"),
         (["sync", "kbs", "--request", "renew"], "renew is nothing for a SecretSync"),
         (["explain", "kbs"], "name one object"),
-        (["status", "pods"], "'pods' is none of our kinds"),
+        (["status", "pods"], "'pods' is not a kind of Keybearer"),
         (["plan", "-f", "/nonexistent/x"], "/nonexistent/x can't be read"),
     ],
 )
@@ -122,7 +122,7 @@ def test_a_file_without_anything_of_ours_is_refused_without_what_it_holds(tmp_pa
         (["explain", "secretsync/web"], "no namespace is said"),
         (["explain", "secretsync", "team-a/"], "'team-a/' is no NAMESPACE/NAME"),
         (["explain", "-n", "b", "secretsync", "a/web"], "two namespaces are said: b and a"),
-        (["explain", "-n", "a", "pods/x"], "'pods' is none of our kinds"),
+        (["explain", "-n", "a", "pods/x"], "'pods' is not a kind of Keybearer"),
         (["explain", "-n", "a", "secretsync/web"], "kubeconfig /nonexistent doesn't exist"),
         (["explain", "secretsync", "a/web"], "kubeconfig /nonexistent doesn't exist; name one that does by"),
         (["explain", "-n", "a", "kbs", "web"], "kubeconfig /nonexistent doesn't exist"),

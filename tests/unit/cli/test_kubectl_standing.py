@@ -103,6 +103,16 @@ def test_the_table_of_the_page_knows_each_word_of_kstatus() -> None:
     assert set(Health) <= {*told}
 
 
+def test_workloads_that_do_not_exist_are_named() -> None:
+    workloads = [
+        {"kind": "Deployment", "name": "shop"},
+        {"kind": "Deployment", "name": "shoop", "missingSince": "2026-01-02T03:04:05Z"},
+    ]
+    assert standing_of(body(tone=Tone.READY, status={"workloads": workloads})).missing_workloads == (
+        "Deployment shoop",
+    )
+
+
 def test_troubles_come_first() -> None:
     objects = [
         body(tone=Tone.READY, refreshInterval="5m"),
@@ -119,7 +129,7 @@ def test_troubles_come_first() -> None:
 
 def test_one_that_nobody_looked_at_says_so() -> None:
     told = standing_of(body())
-    assert (told.ready, told.reason, told.next_hint) == ("", "NotSeen", "tried again")
+    assert (told.ready, told.reason, told.next_hint) == ("", "NotSeen", "")
     assert "no operator" in told.message
 
 
@@ -193,3 +203,25 @@ def test_lengths_of_time_are_short(seconds: int, told: str) -> None:
 def test_a_status_of_a_stranger_breaks_nothing(status: JsonValue) -> None:
     told = standing_of({"kind": "SecretSync", "metadata": {"name": "web"}, "status": status})
     assert told.name == "web"
+
+
+@pytest.mark.parametrize(
+    ("why", "interval", "hint"),
+    [
+        ("EventsDenied", "1h", "within 1h: events denied"),
+        ("EventsUnavailable", "5m", "within 5m: no events"),
+        ("TooManyStreams", "5m", "within 5m: too many streams"),
+        ("EventsFailed", "0", "on change: events failed"),
+        ("SomethingOfALaterVersion", "5m", "within 5m"),
+    ],
+)
+def test_why_a_change_shows_late_is_told_in_the_line(why: str, interval: str, hint: str) -> None:
+    sync = body(tone=Tone.READY, refreshInterval=interval, status={"pollingReason": why})
+    assert standing_of(sync).next_hint == hint
+
+
+@pytest.mark.parametrize("reason", ["CredentialsRejected", "PermissionDenied", "SourceNotFound"])
+def test_a_source_that_is_refused_is_read_again_without_a_change(reason: str) -> None:
+    assert standing_of(body(tone=Tone.STALLED, reason=reason)).next_hint == "within 1m"
+    pushed = body(tone=Tone.STALLED, reason=reason, destination="gitlab")
+    assert standing_of(pushed).next_hint == "on your change"

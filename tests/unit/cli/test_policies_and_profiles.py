@@ -48,6 +48,42 @@ async def test_a_policy_is_made_of_patterns(tmp_path: Path) -> None:
     }
 
 
+async def test_a_change_of_a_policy_keeps_what_it_does_not_name(tmp_path: Path) -> None:
+    present = {
+        **POLICY,
+        "subject": [{"type": "common_name", "allowed": ["*"]}],
+        "sans": [
+            {"type": "dns_name", "allowed": ["*.example.com"], "denied": ["old.example.com"]},
+            {"type": "email", "allowed": ["*@example.com"]},
+        ],
+        "extendedKeyUsages": {"allowed": ["client_auth"], "denied": ["code_signing"]},
+        "validity": {"max": "90d", "maxBackdate": "1d"},
+    }
+    replies = (
+        Reply(body={"certificatePolicies": [present], "totalCount": 1}),
+        Reply(body={"certificatePolicy": present}),
+    )
+    asks = await run(
+        tmp_path,
+        *("policies", "update", "web", "--allow", "dns_name=*.example.org", "--usage", "server_auth"),
+        *("--max-ttl", "47d", "--description", ""),
+        replies=replies,
+    )
+    assert asks.answer.status == 0, asks.answer.stderr
+    assert asks.lines[-1] == f"PATCH certificate-policies/{POLICY['id']}"
+    assert asks.bodies[-1] == {
+        "description": None,
+        "sans": [
+            {"type": "email", "allowed": ["*@example.com"]},
+            {"type": "dns_name", "allowed": ["*.example.org"]},
+        ],
+        "extendedKeyUsages": {"allowed": ["server_auth"], "denied": ["code_signing"]},
+        "validity": {"max": "47d", "maxBackdate": "1d"},
+    }
+    nothing = await run(tmp_path, "policies", "update", "web", replies=replies)
+    assert (nothing.answer.status, nothing.lines) == (ExitStatus.USAGE, [])
+
+
 async def test_a_profile_is_made_of_names(tmp_path: Path) -> None:
     policies = Reply(body={"certificatePolicies": [POLICY], "totalCount": 1})
     asks = await run(

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from keybearer.base.errors import ConfigurationError
-from keybearer.cli import transfer
+from keybearer.cli import connecting, transfer
 from keybearer.cli.failures import CommandError
 from keybearer.cli.output import steers_terminal
 from keybearer.cli.secret_files import FileFormat, format_of, read_secrets, write_secrets
@@ -147,6 +147,20 @@ def test_yaml_scalars_are_the_texts_they_look_like() -> None:
     }
 
 
+def test_numbers_and_booleans_of_json_are_the_texts_they_look_like() -> None:
+    text = '{"A": 5432, "B": 1.10, "C": -0, "D": 1e400, "E": true, "F": false, "G": 12345678901234567890}'
+    assert read_secrets(text, FileFormat.JSON) == {
+        "A": "5432",
+        "B": "1.10",
+        "C": "-0",
+        "D": "1e400",
+        "E": "true",
+        "F": "false",
+        "G": "12345678901234567890",
+    }
+    assert read_secrets(text, FileFormat.YAML) == read_secrets(text, FileFormat.JSON)
+
+
 @each_row(
     ("text", "form", "said"),
     [
@@ -157,13 +171,23 @@ def test_yaml_scalars_are_the_texts_they_look_like() -> None:
             '{"A": "cnry-1", "A": "cnry-2"}', FileFormat.JSON, "'A' comes twice", id="JSON name twice"
         ),
         pytest.param("A: cnry-1\nA: cnry-2\n", FileFormat.YAML, "'A' comes twice", id="YAML name twice"),
-        pytest.param('{"PORT": 5432}', FileFormat.JSON, "'PORT' is no text", id="number"),
-        pytest.param('{"A": {"B": "cnry-1"}}', FileFormat.JSON, "'A' is no text", id="object in an object"),
+        pytest.param('{"A": {"B": "cnry-1"}}', FileFormat.JSON, "'A' is an object.*quotes", id="JSON object"),
+        pytest.param(
+            '{"A": ["cnry-1"]}', FileFormat.JSON, "'A' is a list.*quotes", id="JSON list as a value"
+        ),
+        pytest.param('{"A": null}', FileFormat.JSON, "'A' is null; write \"\"", id="JSON null"),
+        pytest.param('{"A": NaN}', FileFormat.JSON, "'A' is no JSON value", id="no number of JSON"),
         pytest.param('["cnry-1"]', FileFormat.JSON, "one JSON object", id="JSON list"),
         pytest.param('{"A": "cnry-1', FileFormat.JSON, "no JSON: line 1", id="JSON cut off"),
         pytest.param("[" * 100_000, FileFormat.JSON, "no JSON", id="JSON without end"),
         pytest.param("- cnry-1\n", FileFormat.YAML, "one mapping", id="YAML list"),
-        pytest.param("A: [cnry-1]\n", FileFormat.YAML, "line 1", id="list as a value"),
+        pytest.param("A: [cnry-1]\n", FileFormat.YAML, "line 1: 'A' is a list", id="YAML list as a value"),
+        pytest.param(
+            "A: b\nC:\n  D: cnry-1\n", FileFormat.YAML, "line 2: 'C' is a mapping", id="YAML mapping"
+        ),
+        pytest.param("A:\n", FileFormat.YAML, "line 1: 'A' is null", id="YAML without a value"),
+        pytest.param("A: ~\n", FileFormat.YAML, "line 1: 'A' is null", id="YAML null"),
+        pytest.param("? [a]\n: cnry-1\n", FileFormat.YAML, "line 1: a list", id="YAML list as a name"),
         pytest.param("A: 'cnry-1\n", FileFormat.YAML, "no YAML", id="YAML cut off"),
         pytest.param("[" * 10_000, FileFormat.YAML, "no YAML", id="YAML without end"),
     ],
@@ -222,7 +246,7 @@ def test_an_export_to_a_terminal_obeys_no_value(
     client.secrets.list.return_value = [
         Mock(secret_key="KEY", secret_value="cnry\x9b2J", secret_value_hidden=False)
     ]
-    monkeypatch.setattr(transfer, "connected", lambda: contextlib.nullcontext(client))
+    monkeypatch.setattr(connecting, "connected", lambda: contextlib.nullcontext(client))
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
     with contextlib.suppress(CommandError):
         transfer.export_secrets("shop", "dev", form=form)

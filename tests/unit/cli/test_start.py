@@ -49,7 +49,11 @@ def test_the_help_loads_nothing_that_it_does_not_need() -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments", [["secrets", "--help"], ["secrets", "set", "--help"], ["serve", "--help"]]
+    "arguments",
+    [
+        *(["secrets", "--help"], ["secrets", "set", "--help"], ["serve", "--help"]),
+        *(["init", "--help"], ["doctor", "--help"], ["whoami", "--help"]),
+    ],
 )
 def test_the_help_of_a_command_loads_nothing_that_it_does_not_need(arguments: list[str]) -> None:
     assert loaded_by(*arguments) & (HEAVY - COERCION) == set()

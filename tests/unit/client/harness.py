@@ -6,7 +6,7 @@ import random
 from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, ParamSpec, TypeVar
 
 import httpx
 import orjson
@@ -19,7 +19,9 @@ from keybearer.client import (
     SuppliedToken,
     UniversalAuth,
 )
+from keybearer.client.call import Call
 from keybearer.client.operation import Operation
+from keybearer.interface.route import Route
 
 __all__ = [
     "URL",
@@ -29,6 +31,7 @@ __all__ = [
     "Reply",
     "Runner",
     "Sent",
+    "called",
     "login_answer",
     "secret_body",
     "sent",
@@ -39,6 +42,7 @@ Reply = httpx.Response | Exception | Callable[[httpx.Request], httpx.Response]
 Credentials = UniversalAuth | KubernetesAuth | SuppliedToken | None
 
 T = TypeVar("T")
+P = ParamSpec("P")
 
 URL = "http://service"
 
@@ -52,6 +56,15 @@ def sent(operation: Operation[Any]) -> Sent:
     request = operation.request()
     body = None if request.body is None else orjson.loads(request.body)
     return request.method, request.path, dict(request.query), body
+
+
+def called(route: Route[P, Any, Any]) -> Callable[P, Call[Any]]:
+    """Return what makes the operation of a route from its command's arguments."""
+
+    def call(*args: P.args, **kwargs: P.kwargs) -> Call[Any]:
+        return Call(route, route.takes(*args, **kwargs))
+
+    return call
 
 
 def login_answer(token: str = "cnry-token-1", expires_in: int = 7200, max_ttl: int = 0) -> httpx.Response:

@@ -13,7 +13,6 @@ from keybearer.client.errors import InvalidArgument
 from keybearer.client.models import SecretMetadata
 from keybearer.client.operation import Operation, Repeat
 from keybearer.client.operations import (
-    environments,
     folders,
     grants,
     identities,
@@ -25,12 +24,14 @@ from keybearer.client.operations import (
     secret_batches,
     secret_moves,
     secret_reads,
-    tags,
     tokens,
     universal_auth,
     users,
 )
+from keybearer.client.operations.environments import ListEnvironments
+from keybearer.interface import environments, tags
 from support.rows import each_row
+from unit.client.harness import called
 
 PLACE: dict[str, Any] = {"project_id": "p-1", "environment": "dev"}
 WIRE_PLACE = {"projectId": "p-1", "environment": "dev"}
@@ -54,21 +55,21 @@ REQUESTS: list[tuple[Operation[Any], Sent]] = [
         ("PATCH", "/api/v1/projects/p-1", {"name": "Store", "hasDeleteProtection": False}),
     ),
     (projects.DeleteProject("p-1"), ("DELETE", "/api/v1/projects/p-1", None)),
-    (environments.ListEnvironments(project_id="p-1"), ("GET", "/api/v1/projects/p-1", None)),
+    (ListEnvironments(project_id="p-1"), ("GET", "/api/v1/projects/p-1", None)),
     (
-        environments.GetEnvironment("e-1", project_id="p-1"),
+        called(environments.GET)("e-1", project_id="p-1"),
         ("GET", "/api/v1/projects/p-1/environments/e-1", None),
     ),
     (
-        environments.GetEnvironmentBySlug("qa", project_id="p-1"),
+        called(environments.GET_BY_SLUG)("qa", project_id="p-1"),
         ("GET", "/api/v1/projects/p-1/environments/slug/qa", None),
     ),
     (
-        environments.UpdateEnvironment("e-1", slug="qa", position=2, project_id="p-1"),
+        called(environments.UPDATE)("e-1", slug="qa", position=2, project_id="p-1"),
         ("PATCH", "/api/v1/projects/p-1/environments/e-1", {"slug": "qa", "position": 2}),
     ),
     (
-        environments.DeleteEnvironment("e-1", project_id="p-1"),
+        called(environments.DELETE)("e-1", project_id="p-1"),
         ("DELETE", "/api/v1/projects/p-1/environments/e-1", None),
     ),
     (folders.GetFolder("f-1"), ("GET", "/api/v2/folders/f-1", None)),
@@ -86,13 +87,13 @@ REQUESTS: list[tuple[Operation[Any], Sent]] = [
     ),
     (imports.DeleteImport("x-1", **PLACE), ("DELETE", "/api/v2/secret-imports/x-1", IMPORT_PLACE)),
     (imports.GetImport("x-1"), ("GET", "/api/v2/secret-imports/x-1", None)),
-    (tags.ListTags(project_id="p-1"), ("GET", "/api/v1/projects/p-1/tags", None)),
+    (called(tags.LIST)(project_id="p-1"), ("GET", "/api/v1/projects/p-1/tags", None)),
     (
-        tags.CreateTag("red", color="#f00", project_id="p-1"),
+        called(tags.CREATE)("red", color="#f00", project_id="p-1"),
         ("POST", "/api/v1/projects/p-1/tags", {"slug": "red", "color": "#f00"}),
     ),
-    (tags.GetTagBySlug("red", project_id="p-1"), ("GET", "/api/v1/projects/p-1/tags/slug/red", None)),
-    (tags.DeleteTag("t-1", project_id="p-1"), ("DELETE", "/api/v1/projects/p-1/tags/t-1", None)),
+    (called(tags.GET_BY_SLUG)("red", project_id="p-1"), ("GET", "/api/v1/projects/p-1/tags/slug/red", None)),
+    (called(tags.DELETE)("t-1", project_id="p-1"), ("DELETE", "/api/v1/projects/p-1/tags/t-1", None)),
     (
         identities.CreateIdentity("ci", organization_id="o-1", role="member"),
         ("POST", "/api/v1/identities", {"name": "ci", "organizationId": "o-1", "role": "member"}),
@@ -298,7 +299,7 @@ REQUESTS: list[tuple[Operation[Any], Sent]] = [
 @each_row(
     ("operation", "expected"),
     REQUESTS,
-    ids=[f"{type(operation).__name__}, row {row}" for row, (operation, _) in enumerate(REQUESTS)],
+    ids=[f"{operation.operation_name}, row {row}" for row, (operation, _) in enumerate(REQUESTS)],
 )
 def test_a_request_is_built_as_the_interface_says(operation: Operation[Any], expected: Sent) -> None:
     assert sent(operation) == expected

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import socket
 import threading
 from collections.abc import AsyncIterator, Iterator
@@ -22,6 +23,8 @@ from keybearer.client import (
     ServiceError,
     TransportError,
 )
+from keybearer.client.messages import Request
+from keybearer.client.transport import failure_of
 from tools.local.waiting import PATIENCE, PATIENCE_SECONDS
 from unit.client.harness import FakeClock
 from unit.client.real_service import ONCE, Ask, ask_blocking, serving
@@ -197,11 +200,40 @@ async def test_a_port_where_nobody_listens_was_surely_not_reached(ask: Ask) -> N
     with socket.socket() as held:
         held.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{held.getsockname()[1]}"
-        with pytest.raises(TransportError, match="can't be reached") as error:
+        with pytest.raises(TransportError, match="nothing listens on this port") as error:
             await ask(url, ONCE)
     assert not error.value.sent
     assert error.value.is_retryable
     assert isinstance(error.value.__cause__, httpx.ConnectError)
+
+
+async def test_a_port_that_speaks_no_tls_is_told_from_one_where_nobody_listens(ask: Ask) -> None:
+    async def answer(_: web.Request) -> web.Response:
+        return web.Response()
+
+    async with serving(answer) as url:
+        with pytest.raises(TransportError, match="the TLS handshake failed") as error:
+            await ask(url.replace("http://", "https://"), ONCE)
+    assert not error.value.sent
+
+
+@pytest.mark.parametrize(
+    ("cause", "says"),
+    [
+        (socket.gaierror(socket.EAI_NONAME, "no"), "DNS doesn't know its name"),
+        (socket.gaierror(socket.EAI_AGAIN, "no"), "DNS doesn't answer"),
+        (OSError(errno.ENETUNREACH, "no"), "there is no route to it"),
+        (OSError(errno.EHOSTUNREACH, "no"), "there is no route to it"),
+        (ExceptionGroup("both", [OSError("no"), ConnectionRefusedError()]), "nothing listens on this port"),
+        (OSError("no"), "the service can't be reached"),
+    ],
+)
+def test_a_failure_to_connect_says_why(cause: Exception, says: str) -> None:
+    error = httpx.ConnectError("no")
+    error.__cause__ = cause
+    told = str(failure_of(Request("GET", "/api/status"), "https://service.example", error))
+    assert says in told
+    assert told.endswith(" (GET /api/status at https://service.example)")
 
 
 async def test_many_calls_at_once_share_the_connections() -> None:

@@ -223,7 +223,8 @@ def test_the_operator_loads_no_group_before_it_uses_one() -> None:
     assert {name for name in loaded if name.startswith("keybearer.client.groups")} == set()
     assert "keybearer.client.blocking" not in loaded
     ours = {name for name in loaded if name.startswith("keybearer.wire.")}
-    assert ours == {f"keybearer.wire.{name}" for name in ("auth", "base", "events", "limits", "secret_type")}
+    needed = ("auth", "base", "bodies", "events", "limits", "secret_type", "token_reviews")
+    assert ours == {f"keybearer.wire.{name}" for name in needed}
 
 
 def test_a_group_is_loaded_when_it_is_used_and_no_other_with_it() -> None:

@@ -47,7 +47,6 @@ from keybearer.client.operations.certificate_subscribers import (
     IssueForSubscriber,
 )
 from keybearer.client.operations.certificates import GetCertificate, GetCertificateBundle
-from keybearer.client.operations.environments import CreateEnvironment
 from keybearer.client.operations.folders import CreateFolder, ListFolders
 from keybearer.client.operations.grants import ListAuditLogs, ListGrants
 from keybearer.client.operations.identities import CreateIdentity, ListIdentities
@@ -65,15 +64,15 @@ from keybearer.client.operations.secret_syncs import (
     ListSecretSyncs,
 )
 from keybearer.client.operations.status import GetStatus
-from keybearer.client.operations.tags import ListTags
 from keybearer.client.operations.tokens import SelectOrganization
 from keybearer.client.operations.universal_auth import (
     AttachUniversalAuth,
     CreateClientSecret,
     RevokeClientSecret,
 )
+from keybearer.interface import environments, tags
 from support.rows import each_row
-from unit.client.harness import secret_body
+from unit.client.harness import called, secret_body
 
 LIST = ListSecrets(project_id="p-1", environment="dev")
 OPERATIONS: dict[str, Operation[Any]] = {
@@ -81,7 +80,7 @@ OPERATIONS: dict[str, Operation[Any]] = {
     "get_secret": GetSecret("A", project_id="p-1", environment="dev"),
     "login_universal_auth": UniversalAuth("id", "cnry-secret"),
     "get_project_by_slug": GetProjectBySlug("shop-x1"),
-    "create_environment": CreateEnvironment("Quality", "qa", project_id="p-1"),
+    "create_environment": called(environments.CREATE)("Quality", "qa", project_id="p-1"),
     "create_folder": CreateFolder("app", project_id="p-1", environment="dev"),
     "list_folders": ListFolders(project_id="p-1", environment="dev"),
     "get_status": GetStatus(),
@@ -95,7 +94,7 @@ OPERATIONS: dict[str, Operation[Any]] = {
     "put_identity_membership": PutIdentityMembership("i-1", project_id="p-1", roles=("viewer",)),
     "list_user_memberships": ListUserMemberships(project_id="p-1"),
     "create_import": CreateImport("dev", "/shared", project_id="p-1", environment="dev"),
-    "list_tags": ListTags(project_id="p-1"),
+    "list_tags": called(tags.LIST)(project_id="p-1"),
     "select_organization": SelectOrganization("o-1"),
     "list_audit_logs": ListAuditLogs(),
     "create_app_connection": CreateAppConnection("c", app="idp", method="client-credentials", credentials={}),
@@ -200,6 +199,27 @@ def test_unique_keys_keep_the_last_of_equals_as_the_service_orders_them() -> Non
     body = {"secrets": [secret_body("A", secretPath="/z"), secret_body("A", secretPath="/b")]}
     read = ListSecrets(project_id="p-1", environment="dev", recursive=True, unique_keys=True).read(ok(body))
     assert [found.secret_path for found in read] == ["/b"]
+
+
+ENVIRONMENT = {"id": "e-1", "name": "Quality", "slug": "qa", "position": 4}
+
+
+@each_row(
+    "body",
+    [
+        pytest.param(ENVIRONMENT, id="bare"),
+        pytest.param({"environment": ENVIRONMENT}, id="wrapped"),
+    ],
+)
+def test_an_environment_by_its_slug_is_read_in_both_forms(body: dict[str, Any]) -> None:
+    read = called(environments.GET_BY_SLUG)("qa", project_id="p-1").read(ok(body))
+    assert read == environments.EnvironmentDetails(id="e-1", name="Quality", slug="qa", position=4)
+
+
+def test_an_answer_in_neither_form_is_told_without_its_content() -> None:
+    with pytest.raises(DecodeError, match=r"slug: Field required.*environment: Field required") as told:
+        called(environments.GET_BY_SLUG)("qa", project_id="p-1").read(ok({"id": "cnry-id"}))
+    assert "cnry-id" not in str(told.value)
 
 
 KEYS = st.sampled_from("ABCD")

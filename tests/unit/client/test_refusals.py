@@ -69,7 +69,7 @@ def test_each_status_has_its_error(status: int, kind: type[ServiceError], is_ret
     assert error.is_retryable is is_retryable
     assert (error.status, error.error, error.request_id, error.message) == (status, "Word", "req-1", "No.")
     assert error.details == [{"a": 1}]
-    assert str(error) == f"POST /api/v4/secrets/DB: No. (status {status}, Word, request req-1)"
+    assert str(error) == f"No. (POST /api/v4/secrets/DB, status {status}, Word, request req-1)"
 
 
 def test_an_expired_token_in_the_form_of_published_servers_is_no_lack_of_rights() -> None:

@@ -16,14 +16,15 @@ from keybearer.client.errors import InvalidArgument
 from keybearer.client.messages import fill, query_of
 from keybearer.client.models import SecretMetadata, SecretType
 from keybearer.client.operation import Operation, Repeat
-from keybearer.client.operations.environments import CreateEnvironment
 from keybearer.client.operations.folders import CreateFolder, DeleteFolder, ListFolders, UpdateFolder
 from keybearer.client.operations.projects import CreateProject, GetProjectBySlug
 from keybearer.client.operations.secret_reads import GetSecret, ListSecrets, ListSecretsConditionally
 from keybearer.client.operations.secret_writes import CreateSecret, DeleteSecret, UpdateSecret
 from keybearer.client.operations.status import GetStatus
 from keybearer.client.operations.tokens import CheckToken, KubernetesLogin, LdapAuth, RenewToken, RevokeToken
+from keybearer.interface import environments
 from support.rows import each_row
+from unit.client.harness import called
 
 PLACE: dict[str, Any] = {"project_id": "{projectId}", "environment": "dev"}
 
@@ -121,7 +122,7 @@ def test_each_operation_of_the_golden_files_is_compared() -> None:
             id="new project",
         ),
         pytest.param(
-            CreateEnvironment("Quality", "qa", project_id="p-1", position=2),
+            called(environments.CREATE)("Quality", "qa", project_id="p-1", position=2),
             "POST",
             "/api/v1/projects/p-1/environments",
             {"name": "Quality", "slug": "qa", "position": 2},
@@ -332,7 +333,7 @@ def test_only_writes_of_data_are_never_repeated_once_sent() -> None:
     writes: tuple[type[Operation[Any]], ...] = (
         *(CreateSecret, UpdateSecret, DeleteSecret),
         *(CreateFolder, UpdateFolder, DeleteFolder),
-        *(CreateProject, CreateEnvironment),
+        CreateProject,
     )
     assert all(kind.repeat is Repeat.UNSENT_ONLY for kind in writes)
     reads: tuple[type[Operation[Any]], ...] = (

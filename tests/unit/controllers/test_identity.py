@@ -52,6 +52,10 @@ def refusal(values: dict[str, str], policy: ServicePolicy = _POLICY) -> StalledE
     return refused.value
 
 
+_ONE_SET = "give it one of the sets of keys that the message names, and no keys of another set"
+_RENAME = "rename CLIENT-SECRET to clientSecret, rename client_id to clientId"
+
+
 class TestMethods:
     @pytest.mark.parametrize(
         ("values", "method", "namespace"),
@@ -108,8 +112,35 @@ class TestMethods:
 
         assert error.reason == "IdentityInvalid"
         assert "clientId+clientSecret" in error.message
-        found = sorted(values.keys() - {"url"})
-        assert error.message.endswith(f"Found: {', '.join(found) or 'none of them'}")
+        assert f"Found: {', '.join(sorted(values)) or 'no keys'}" in error.message
+
+    @each_row(
+        ("values", "step"),
+        [
+            (
+                {"client_id": "a", "CLIENT-SECRET": "b"},
+                _RENAME,
+            ),
+            ({"clientId": "a"}, "add clientSecret"),
+            ({"serviceAccountName": "web", "identityId": "a"}, "add audience"),
+            ({"password": "cnry-p"}, "add identityId and username"),
+            (
+                {**_UNIVERSAL, **_TOKEN},
+                _ONE_SET,
+            ),
+        ],
+    )
+    def test_a_key_that_was_meant_is_named_in_the_next_step(self, values: dict[str, str], step: str) -> None:
+        error = refusal(values)
+
+        assert error.remedy is not None
+        assert error.remedy.step == f"Correct Secret {{identity}}: {step}."
+        assert error.remedy.command == "kubectl -n {namespace} describe secret {identity}"
+
+    def test_of_a_secret_with_many_keys_some_are_named(self) -> None:
+        error = refusal({f"k{number:02}": "cnry-x" for number in range(30)})
+
+        assert error.message.endswith("Found: k00, k01, k02, k03, k04, k05, k06, k07, k08, k09 and more")
 
     def test_an_audience_of_the_api_server_is_refused(self) -> None:
         error = refusal({**_KUBERNETES, "audience": " https://kubernetes.default.svc\n"})

@@ -21,6 +21,7 @@ from unit.controllers.fakes.event_feeds import (
     CROWDED,
     DENIED_FEED,
     FAILED,
+    NO_LOGIN,
     UNAVAILABLE,
     FakeFeed,
     FakeFeeds,
@@ -501,3 +502,153 @@ class TestSinglePlaces:
             await asyncio.sleep(3600)
             assert len(desk.feeds.asked) < 10
             assert desk.instant.is_instant(source("/a")) is False
+
+
+class TestALostRight:
+    """What becomes of sources whose stream was open, and is refused when it is opened again."""
+
+    @pytest.mark.parametrize(
+        "refusal",
+        [
+            pytest.param(DENIED_FEED, id="the right is lost"),
+            pytest.param(UNAVAILABLE, id="the project is gone"),
+            pytest.param(NO_LOGIN, id="the login is refused"),
+        ],
+    )
+    def test_the_sources_of_a_stream_that_is_refused_are_due_once(self, refusal: FeedRefusal) -> None:
+        @in_virtual_time
+        async def check() -> None:
+            async with listening() as desk:
+                desk.read_well(source("/a"), source("/b"))
+                await asyncio.sleep(2)
+                desk.touched.clear()
+                desk.feeds.refuse(refusal)
+                desk.feed.tell(FeedBrokenError("ended"))
+                await asyncio.sleep(3)
+                assert [keys for keys, _ in desk.touched] == [{source("/a"), source("/b")}]
+                await asyncio.sleep(3600)
+                assert len(desk.touched) == 1
+
+        check()
+
+    @in_virtual_time
+    async def test_a_service_that_is_away_makes_nothing_due(self) -> None:
+        async with listening() as desk:
+            desk.read_well(source("/a"))
+            await asyncio.sleep(2)
+            desk.touched.clear()
+            desk.feeds.refuse(FAILED)
+            desk.feed.tell(FeedBrokenError("outage"))
+            await asyncio.sleep(3600)
+            assert desk.touched == []
+
+    @in_virtual_time
+    async def test_a_stream_that_was_never_open_makes_nothing_due(self) -> None:
+        async with listening() as desk:
+            desk.feeds.refuse(DENIED_FEED)
+            desk.read_well(source("/a"))
+            await asyncio.sleep(3600)
+            assert desk.touched == []
+
+    @in_virtual_time
+    async def test_a_single_place_that_is_lost_makes_its_stream_due(self) -> None:
+        async with listening() as desk:
+            desk.feeds.serve(whole=False)
+            desk.read_well(source("/a"), source("/b"))
+            await asyncio.sleep(2)
+            desk.touched.clear()
+            desk.feeds.refuse(DENIED_FEED)
+            desk.feed.tell(FeedBrokenError("ended"))
+            await asyncio.sleep(3)
+            assert [keys for keys, _ in desk.touched] == [{source("/a"), source("/b")}]
+
+    @in_virtual_time
+    async def test_who_lost_the_right_polls_at_once_and_is_told_why(self) -> None:
+        async with listening() as desk:
+            desk.read_well(source("/a"))
+            await asyncio.sleep(2)
+            assert desk.instant.why_polling(source("/a")) is None
+            desk.feeds.refuse(DENIED_FEED)
+            desk.feed.tell(FeedBrokenError("ended"))
+            await asyncio.sleep(1.2)
+            assert desk.instant.is_instant(source("/a")) is False
+            assert desk.instant.why_polling(source("/a")) is RefusalKind.DENIED
+            desk.instant.judged(source("/a"), readable=False)
+            await asyncio.sleep(600)
+            assert desk.instant.is_instant(source("/a")) is False
+            assert desk.instant.why_polling(source("/a")) is RefusalKind.DENIED
+
+    @in_virtual_time
+    async def test_the_whole_project_is_listened_to_again_as_soon_as_a_source_can_be_read_again(self) -> None:
+        async with listening() as desk:
+            desk.read_well(source("/a"), source("/b"))
+            await asyncio.sleep(2)
+            desk.feeds.refuse(DENIED_FEED)
+            desk.feed.tell(FeedBrokenError("ended"))
+            await asyncio.sleep(3)
+            for one in (source("/a"), source("/b")):
+                desk.instant.judged(one, readable=False)
+            await asyncio.sleep(600)
+            before = len(desk.feeds.asked)
+            desk.feeds.serve()
+            for one in (source("/a"), source("/b")):
+                desk.instant.judged(one, readable=True)
+            await asyncio.sleep(1)
+            assert desk.feeds.asked[before:] == [_WHOLE]
+            assert desk.instant.is_instant(source("/a")) is True
+            assert desk.instant.is_instant(source("/b")) is True
+            assert desk.instant.why_polling(source("/a")) is None
+
+    @in_virtual_time
+    async def test_who_gets_back_a_part_only_listens_to_that_part(self) -> None:
+        async with listening() as desk:
+            desk.read_well(source("/a"), source("/b"))
+            await asyncio.sleep(2)
+            desk.feeds.serve(whole=False)
+            desk.feed.tell(FeedBrokenError("ended"))
+            await asyncio.sleep(3)
+            desk.instant.judged(source("/a"), readable=False)
+            await asyncio.sleep(3)
+            assert desk.feed.places == {EventPlace("dev", "/b")}
+            assert desk.instant.is_instant(source("/b")) is True
+            desk.instant.judged(source("/a"), readable=True)
+            await asyncio.sleep(5)
+            assert desk.feed.places == {EventPlace("dev", "/a"), EventPlace("dev", "/b")}
+            asked = len(desk.feeds.asked)
+            await asyncio.sleep(3600)
+            assert len(desk.feeds.asked) == asked
+
+
+class TestWhyPolling:
+    @pytest.mark.parametrize("refusal", [UNAVAILABLE, CROWDED, FAILED], ids=lambda one: one.kind.value)
+    def test_the_refusal_of_the_last_attempt_is_why(self, refusal: FeedRefusal) -> None:
+        @in_virtual_time
+        async def check() -> None:
+            async with listening() as desk:
+                desk.feeds.refuse(refusal)
+                desk.follow(source())
+                await asyncio.sleep(200)
+                assert desk.instant.why_polling(source()) is refusal.kind
+
+        check()
+
+    @in_virtual_time
+    async def test_another_refusal_is_told(self) -> None:
+        async with listening() as desk:
+            desk.feeds.refuse(CROWDED)
+            desk.follow(source())
+            await asyncio.sleep(60)
+            assert desk.told == [source()]
+            desk.feeds.refuse(UNAVAILABLE)
+            await asyncio.sleep(1200)
+            assert desk.told == [source()] * 2
+
+    @in_virtual_time
+    async def test_a_place_without_room_is_one_too_many(self) -> None:
+        room = PLACES_PER_STREAM * STREAMS_PER_PROJECT
+        async with listening() as desk:
+            desk.feeds.serve(whole=False)
+            desk.read_well(*(source(f"/{number}") for number in range(room + 1)))
+            await asyncio.sleep(2)
+            assert desk.instant.why_polling(source(f"/{room}")) is RefusalKind.CROWDED
+            assert desk.instant.why_polling(source("/0")) is None

@@ -203,13 +203,13 @@ async def test_secrets_and_config_maps_of_one_name_are_kept_apart(desk: Desk) ->
 
 class TestRoom:
     @in_virtual_time
-    async def test_of_an_identity_only_what_is_used_of_it_stays(self, desk: Desk) -> None:
+    async def test_of_an_identity_only_what_is_used_of_it_stays_and_names(self, desk: Desk) -> None:
         junk = {"junk": "x" * 900_000, "accessToken": "cnry-1", "caBundle": "y" * 900_000}
         desk.gateway.put(secret("login", junk))
         desk.follow(_A, "login")
         data = await desk.references.secret(_A, "login")
 
-        assert data == {"accessToken": b64("cnry-1"), "caBundle": 1_200_000}
+        assert data == {"accessToken": b64("cnry-1"), "caBundle": 1_200_000, "junk": 0}
 
     @in_virtual_time
     async def test_of_a_config_map_only_the_parts_that_are_asked_for_stay(self, desk: Desk) -> None:

@@ -30,8 +30,11 @@ _NAMES_ONLY = re.compile(
 """Text fields that sound like values and are names or addresses; a fingerprint is a keyed MAC."""
 
 _HARMLESS = {
+    "client.call.Call.route": "a table's route, the same for all",
+    "controllers.target.restart.WantedRestart.value": "a name and a keyed fingerprint or a serial number",
     "controllers.objects.ObservedObject.spec_json": "a manifest holds no values, only names",
     "controllers.objects.ObservedObject.status_json": "a status holds no values, only names",
+    "controllers.reconciler.Kind.remedies": "sentences by reason",
     "controllers.identity.ServicePolicy.default_ca_pem": "certificates are public",
     "controllers.certificateprofile.secret_contents.Keyring.attempts": "revisions and instants; its keys are hidden",
     "controllers.issuance.service.Order.metadata": "ids, by which a request is found again",

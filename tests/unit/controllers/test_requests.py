@@ -56,16 +56,16 @@ def test_only_the_exact_words_let_something_pass(kind: str, *, releases: bool, a
 
 
 @pytest.mark.parametrize(
-    ("behavior", "imports"),
+    ("behavior", "is_wrong"),
     [
-        (None, True),
-        ("prioritize-source", True),
-        ("prioritize-destination", True),
-        ("prioritise-source", False),
+        (None, False),
+        ("prioritize-source", False),
+        ("prioritize-destination", False),
+        ("prioritise-source", True),
     ],
 )
-def test_an_import_that_is_to_behave_in_an_unknown_way_is_none(
-    behavior: str | None, *, imports: bool
+def test_an_import_that_is_to_behave_in_an_unknown_way_says_which_ways_there_are(
+    behavior: str | None, *, is_wrong: bool
 ) -> None:
     asked = {"requestedAt": "1", "request": "import"}
     request = pending_request(
@@ -73,7 +73,9 @@ def test_an_import_that_is_to_behave_in_an_unknown_way_is_none(
     )
 
     assert request is not None
-    assert (request.imports, request.is_known({IMPORT})) == (imports, imports)
+    assert (request.imports, request.is_known({IMPORT})) == (True, True)
+    said = request.wrong_behavior or ""
+    assert ("neither prioritize-source nor prioritize-destination" in said) == (said != "") == is_wrong
 
 
 @pytest.mark.parametrize(("kind", "removes"), [("remove-foreign", True), ("sync", False), ("remove", False)])

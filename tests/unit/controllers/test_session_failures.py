@@ -13,6 +13,7 @@ import pytest
 
 from keybearer.client import NO_RETRIES, AsyncKeybearer, ClientOptions, KubernetesAuth
 from keybearer.controllers.outcome import ReconcileError, StalledError, WaitingError
+from keybearer.controllers.remedy import Remedy
 from keybearer.controllers.service_session import ANSWER_MAX_BYTES, ServiceSession
 from keybearer.controllers.sources.session import SourceFailure
 from unit.controllers.fakes.chance import SteadyChance
@@ -119,6 +120,67 @@ class TestFailures:
 
         assert len(service.seen) == 2
 
+    @in_virtual_time
+    async def test_a_person_who_asks_has_refused_credentials_tried_again_but_never_locked_out(self) -> None:
+        service = Service(login=refused(401, "invalid credentials"))
+        async with session(service, token=False) as one:
+            failed(await one.list_source(QUERY, None))
+            one.forget_refusal()
+            failed(await one.list_source(QUERY, None))
+            assert len(service.seen) == 2
+            await asyncio.sleep(29)
+            one.forget_refusal()
+            failed(await one.list_source(QUERY, None))
+            assert len(service.seen) == 2, "a third failure within 30 s of the second locks the identity out"
+            await asyncio.sleep(2)
+            one.forget_refusal()
+            failed(await one.list_source(QUERY, None))
+
+        assert len(service.seen) == 3
+
+    @in_virtual_time
+    async def test_an_identity_without_this_method_is_no_missing_source(self) -> None:
+        service = Service(login=refused(404, "Universal auth method not found"))
+        async with session(service, token=False) as one:
+            failure = failed(await one.list_source(QUERY, None))
+            with pytest.raises(StalledError) as error:
+                await one.perform(lambda client: client.projects.get_by_slug("shop"), "look up project shop")
+
+        assert (failure.reason, error.value.reason) == ("CredentialsRejected", "CredentialsRejected")
+        assert "Universal auth method not found" in failure.message
+
+    @pytest.mark.parametrize(
+        ("answer", "command"),
+        [
+            (refused(403), "keybearer members set CLIENT_ID_OR_NAME --project shop-id --role viewer"),
+            (refused(404), "keybearer folders list --project shop-id --env dev --recursive"),
+            (refused(404, "Project with ID shop-id not found"), "keybearer projects list"),
+            (
+                refused(404, "Environment with slug 'dev' in project with ID shop-id not found"),
+                "keybearer environments list --project shop-id",
+            ),
+        ],
+        ids=["a role that may read", "which folders there are", "which projects", "which environments"],
+    )
+    @in_virtual_time
+    async def test_a_refused_reading_has_the_command_that_helps(self, answer: Answer, command: str) -> None:
+        async with session(Service(list=answer)) as one:
+            failure = failed(await one.list_source(QUERY, None))
+
+        assert failure.remedy is not None
+        assert failure.remedy.command == command
+
+    @in_virtual_time
+    async def test_a_refused_change_asks_for_a_role_that_may_change(self) -> None:
+        async with session(Service(slug=refused(403))) as one:
+            with pytest.raises(StalledError) as error:
+                await one.perform(lambda client: client.projects.get_by_slug("shop"), "create profile web")
+
+        assert error.value.remedy is not None
+        assert (
+            error.value.remedy.step == "Give the identity a role that may create profile web, such as member."
+        )
+
     @pytest.mark.parametrize(
         ("error", "passing"),
         [
@@ -220,3 +282,102 @@ class TestOrders:
             await asyncio.sleep(1)
             assert await open_session.perform(answer, "ask") == "at once"
             hangs.set()
+
+
+class TestLoginsThatLockNobodyOut:
+    """Kubernetes auth counts no failures: a refused login is tried again soon, and at once for whoever asks."""
+
+    @in_virtual_time
+    async def test_a_person_who_asks_has_each_refusal_tried_again(self) -> None:
+        service = Service(login=refused(401, "invalid credentials"))
+        async with session(service, token=False, locks=False) as one:
+            for _ in range(5):
+                failed(await one.list_source(QUERY, None))
+                one.forget_refusal()
+
+        assert len(service.seen) == 5
+
+    @in_virtual_time
+    async def test_it_is_tried_again_after_longer_and_longer_waits(self) -> None:
+        service = Service(login=refused(401, "invalid credentials"))
+        async with session(service, token=False, locks=False) as one:
+            waits = []
+            for _ in range(8):
+                failure = failed(await one.list_source(QUERY, None))
+                assert failure.after is not None
+                waits.append(failure.after.total_seconds())
+                await asyncio.sleep(waits[-1])
+
+        assert len(service.seen) == 8
+        assert 3 <= waits[0] <= 7
+        assert waits == sorted(waits)
+        assert 40 <= waits[-1] <= 80
+
+    @in_virtual_time
+    async def test_a_login_that_worked_meanwhile_begins_anew(self) -> None:
+        service = Service(login=refused(401, "invalid credentials"))
+        async with session(service, token=False, locks=False) as one:
+            first = failed(await one.list_source(QUERY, None)).after
+            for _ in range(6):
+                await asyncio.sleep(90)
+                failed(await one.list_source(QUERY, None))
+            await asyncio.sleep(600)
+            assert failed(await one.list_source(QUERY, None)).after == first
+
+
+class TestLockouts:
+    @in_virtual_time
+    async def test_two_refusals_far_apart_leave_room_for_a_third_at_once(self) -> None:
+        service = Service(login=refused(401, "invalid credentials"))
+        async with session(service, token=False) as one:
+            failed(await one.list_source(QUERY, None))
+            await asyncio.sleep(45)
+            for _ in range(2):
+                one.forget_refusal()
+                failed(await one.list_source(QUERY, None))
+            assert len(service.seen) == 3
+            one.forget_refusal()
+            held = failed(await one.list_source(QUERY, None))
+            assert len(service.seen) == 3
+            assert "no login was tried: another refusal now would lock the identity out" in held.message
+
+    @in_virtual_time
+    async def test_a_refusal_that_is_tried_again_says_so_no_more(self) -> None:
+        service = Service(login=refused(401, "invalid credentials"))
+        async with session(service, token=False) as one:
+            first = failed(await one.list_source(QUERY, None))
+            for _ in range(3):
+                one.forget_refusal()
+                failed(await one.list_source(QUERY, None))
+            await asyncio.sleep(60)
+            assert failed(await one.list_source(QUERY, None)) == first
+
+
+@in_virtual_time
+async def test_a_review_that_failed_keeps_its_own_remedy_with_the_identity_filled_in() -> None:
+    message = "Kubernetes token not authenticated: no reviewer's token is set"
+    refusal = httpx.Response(401, json={"message": message, "error": "KubernetesTokenReviewError"})
+    identity_id = "0a1b2c3d-0000-4000-8000-000000000000"
+    async with session(
+        Service(login=refusal), token=False, locks=False, rejected=_COMPARE, identity_id=identity_id
+    ) as one:
+        failure = failed(await one.list_source(QUERY, None))
+
+    assert failure.reason == "CredentialsRejected"
+    assert failure.remedy is not None
+    assert failure.remedy.command == (
+        f"keybearer identities kubernetes-auth update {identity_id} --reviewer-token-file FILE"
+    )
+
+
+@in_virtual_time
+async def test_what_is_no_id_is_left_out_of_a_command() -> None:
+    for given, shown in (("x; reboot", "IDENTITY_ID"), ("", "IDENTITY_ID")):
+        service = Service(login=refused(401, "no"))
+        async with session(service, token=False, rejected=_COMPARE, identity_id=given) as one:
+            failure = failed(await one.list_source(QUERY, None))
+        assert failure.remedy is not None
+        assert failure.remedy.command == f"keybearer identities kubernetes-auth show {shown}"
+
+
+_COMPARE = Remedy("Compare.", "keybearer identities kubernetes-auth show IDENTITY_ID")

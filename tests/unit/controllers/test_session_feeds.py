@@ -89,6 +89,13 @@ class TestFeeds:
         check()
 
     @in_virtual_time
+    async def test_a_refused_login_is_not_taken_for_a_service_without_events(self) -> None:
+        async with session(Service(login=refused(400), events=stream("event: ping")), token=False) as one:
+            refusal = await one.open_feed(QUERY, [])
+        assert isinstance(refusal, FeedRefusal)
+        assert refusal.kind is RefusalKind.FAILED
+
+    @in_virtual_time
     async def test_streams_that_fail_don_t_keep_lists_from_being_read(self) -> None:
         service = Service(events=httpx.ConnectError("refused"), list=found(wire("A")))
         async with session(service) as one:

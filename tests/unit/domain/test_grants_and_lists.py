@@ -19,6 +19,7 @@ from keybearer.domain.access import ProjectRef
 from keybearer.domain.authorization import Action, OrganizationRole, Principal, ProjectRole, Subject
 from keybearer.domain.errors import ForbiddenError
 from keybearer.domain.grants import NewGrant, ProjectGrants
+from keybearer.domain.identity_memberships import IdentityMemberships
 from keybearer.domain.permissions import Effect
 from keybearer.domain.secrets.changes import NewSecret
 from keybearer.domain.secrets.questions import ListSecrets, SecretListing
@@ -121,7 +122,8 @@ async def new_member(domain: ServiceDomain, project: Project, role: str) -> Prin
     )
     async with domain.database.writing() as unit:
         await unit.identities.add(identity)
-    await domain.projects.put_member(domain.admin, ProjectRef(id=project.id), identity.id, (role,))
+    memberships = IdentityMemberships(domain.database, clock)
+    await memberships.put(domain.admin, ProjectRef(id=project.id), identity.id, (role,))
     return Principal(identity.id, identity.organization_id, identity.role, 1, "token")
 
 

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import event
+from sqlalchemy.engine import Engine
 
 from keybearer.base.clock import SystemClock
 from keybearer.base.ids import EnvironmentSlug, FolderPath, new_uuid
@@ -143,3 +145,41 @@ async def test_what_follows_from_a_change_is_looked_for_in_bounds(
         monkeypatch.setattr(dependents, "_MAX_STEPS", len(found) + 1)
         with pytest.raises(TooManyDependentsError):
             await dependent_changes(unit, [change])
+
+
+@pytest.mark.parametrize("count", [2, 30])
+async def test_one_imported_secret_takes_as_many_statements_from_many_folders_as_from_few(
+    tmp_path: Path, count: int
+) -> None:
+    async with service_domain(tmp_path) as domain:
+        project = await domain.project("leaves")
+        top = await domain.folder(project, "/top")
+        names = [f"/leaf{number}" for number in range(count)]
+        for name in names:
+            await domain.folder(project, name)
+            await domain.writing.create(domain.admin, at(project, name), [NewSecret(f"K{name[1:]}", name)])
+        await store(domain, project, {top: names})
+        query = GetSecret(
+            at(project, "/top"),
+            "Kleaf1",
+            personal=False,
+            version=None,
+            expand=True,
+            view_value=True,
+            include_imports=True,
+        )
+        await domain.reading.get(domain.admin, query)  # remembers marks and keys
+
+        statements: list[str] = []
+
+        def see(*given: object) -> None:
+            statements.append(str(given[2]))
+
+        event.listen(Engine, "before_cursor_execute", see)
+        try:
+            found = await domain.reading.get(domain.admin, query)
+        finally:
+            event.remove(Engine, "before_cursor_execute", see)
+    assert found.value == "/leaf1"
+    # The project, the secret of the folder itself, the folder, its imports, their folders, the secret.
+    assert len(statements) == 6, statements

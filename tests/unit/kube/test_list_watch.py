@@ -165,3 +165,17 @@ async def test_trouble_is_named_until_the_api_server_agrees_to_the_watch(tmp_pat
 
         await until(is_over, awaited="an end of the trouble")
         opened.set()
+
+
+async def test_who_forgets_when_refused_is_told_all_anew(tmp_path: Path) -> None:
+    refusal = Reply(403, {"kind": "Status", "code": 403, "message": "secrets is forbidden"})
+    there = listed("1", item("a", "1"))
+    async with watching(tmp_path, there, refusal, there) as (watch, notes, server):
+        refusals: list[str | None] = []
+        watch.on_refused = lambda: refusals.append(watch.trouble)
+        told = await notes.next(2)
+        await server.arrived(4)
+
+    assert told == [("listed", "a", "1"), ("listed", "a", "1")]
+    assert len(refusals) == 1
+    assert "forbidden" in str(refusals[0])

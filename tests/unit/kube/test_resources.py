@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+from pydantic import JsonValue
 
 from keybearer.kube.errors import InvalidError
 from keybearer.kube.resources import (
@@ -104,3 +105,17 @@ def test_no_free_name_changes_the_path_either(name: str) -> None:
 def test_a_key_reads_as_people_write_it() -> None:
     assert str(ObjectKey("team-a", "db")) == "team-a/db"
     assert str(ObjectKey("", "team-a")) == "team-a"
+
+
+@pytest.mark.parametrize(
+    ("metadata", "key"),
+    [
+        pytest.param({"namespace": "a", "name": "b"}, ObjectKey("a", "b"), id="in a namespace"),
+        pytest.param({"name": "b"}, ObjectKey("", "b"), id="of the cluster"),
+        pytest.param({"namespace": None, "name": 1}, ObjectKey("", ""), id="no texts"),
+        pytest.param([], ObjectKey("", ""), id="no object"),
+    ],
+)
+def test_the_key_of_an_object_is_in_its_metadata(metadata: JsonValue, key: ObjectKey) -> None:
+    assert ObjectKey.of({"metadata": metadata}) == key
+    assert ObjectKey.of({}) == ObjectKey("", "")

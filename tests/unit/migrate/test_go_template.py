@@ -44,6 +44,11 @@ def rendered(template: str, values: dict[str, bytes] | None = None) -> str:
         ("{{ .user | b64enc }}", "QWRh"),
         ("{{ .user | b64enc | b64dec }}", "Ada"),
         ("{{ upper .user }}{{ .user | lower }}", "ADAada"),
+        (
+            "{{ .user | sha256sum }}",
+            "99a563ab2f6e21e96998f9fddd2a2bab82b70ac019579502b8d7fc0032ff62bb",
+        ),
+        ('{{ print .user ":" .password | upper }}', "ADA:P@SS WORD"),
         ('{{ printf "%s:%s" .user .password | b64enc }}', "QWRhOnBAc3Mgd29yZA=="),
         ('{{ (printf "%s-%v" .user .user) }}', "Ada-Ada"),
         ('{{ printf "100%%" }}', "100%"),
@@ -98,7 +103,7 @@ def test_all_secrets_come_in_the_order_of_their_names_capitals_first() -> None:
 @each_row(
     ("template", "why"),
     [
-        ("{{ .user | sha256sum }}", "the function sha256sum"),
+        ("{{ .user | sha1sum }}", "the function sha1sum"),
         ("{{ now }}", "the function now"),
         ("{{ .user.name }}", "a field of a field"),
         ("{{ .user ", "without its end"),
@@ -111,6 +116,7 @@ def test_all_secrets_come_in_the_order_of_their_names_capitals_first() -> None:
         ("{{ $x }}", "doesn't declare"),
         ('{{ printf "%q" .user }}', "other verbs"),
         ("{{ printf .user }}", "without a literal format"),
+        ("{{ print .user .password }}", "print of values side by side"),
         ('{{ filterPEM "EC PRIVATE KEY" .pem }}', "anything but"),
         ("{{ `{{ .user }}` }}", "helm template"),
         ("{{ .user | .password }}", "no function"),
@@ -127,7 +133,7 @@ def test_all_secrets_come_in_the_order_of_their_names_capitals_first() -> None:
         ("{{ index .a 010 }}", "another form"),
         ('{{ "\\ud800" }}', "half a character"),
     ],
-    ids=range(28),
+    ids=range(29),
 )
 def test_what_has_no_equal_is_refused_by_its_name(template: str, why: str) -> None:
     with pytest.raises(TemplateError, match=why):

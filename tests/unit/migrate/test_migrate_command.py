@@ -45,7 +45,7 @@ def documents(output: str) -> list[dict[str, Any]]:
 
 
 def test_manifests_go_to_standard_output_and_what_is_lost_to_standard_error() -> None:
-    done = run("-", "--map-store", "vault=shop/prod/vault", given=f"{WHOLE}---\n{LOSSY}---\n{OTHERS}")
+    done = run("-", "--map-store", "vault=webshop/prod/vault", given=f"{WHOLE}---\n{LOSSY}---\n{OTHERS}")
 
     assert done.exit_code == 0
     assert [one["metadata"]["name"] for one in documents(done.stdout)] == ["web", "api"]
@@ -57,7 +57,7 @@ def test_manifests_go_to_standard_output_and_what_is_lost_to_standard_error() ->
 
 def test_what_is_to_do_is_told_once_for_all_who_need_it() -> None:
     second = LOSSY.replace("name: api", "name: other")
-    done = run("-", "--map-store", "*=shop/prod", given=f"{LOSSY}---\n{second}")
+    done = run("-", "--map-store", "*=webshop/prod", given=f"{LOSSY}---\n{second}")
 
     told = [line for line in done.stderr.splitlines() if "keybearer-identity" in line]
     assert len(told) == 1

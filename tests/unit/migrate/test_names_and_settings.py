@@ -13,7 +13,15 @@ from keybearer.base.errors import ConfigurationError
 from keybearer.controllers.secretsync.key_choice import compile_renamer
 from keybearer.migrate.durations import parse_go_duration
 from keybearer.migrate.key_names import rename_of_regexp, rename_of_template, schema_of_regexp, search_pattern
-from keybearer.migrate.settings import IssuerPlace, Place, Settings, read_issuers, read_places, slug_of
+from keybearer.migrate.settings import (
+    IssuerPlace,
+    Place,
+    Settings,
+    project_slug_of,
+    read_issuers,
+    read_places,
+    slug_of,
+)
 from support.rows import each_row
 
 
@@ -103,13 +111,13 @@ def test_what_is_no_duration_is_none(text: str) -> None:
 
 
 def test_places_are_found_by_namespace_then_name_then_for_all() -> None:
-    places = read_places("--map-store", ["vault=a/dev", "team/vault=b/dev/x/y/", "*=c/prod_1"])
-    chosen = Settings(stores=places, issuers=read_issuers("--map-issuer", ["ca=pki/web", "*=other"]))
-    assert chosen.store("team", "vault") == Place("b", "dev", "/x/y")
-    assert chosen.store("other", "vault") == Place("a", "dev", "/")
-    assert chosen.store("", "aws") == Place("c", "prod_1", "/")
-    assert str(chosen.store("team", "vault")) == "b/dev/x/y"
-    assert chosen.issuer("team", "ca") == IssuerPlace("web", "pki")
+    places = read_places("--map-store", ["vault=first/dev", "team/vault=other/dev/x/y/", "*=third/prod_1"])
+    chosen = Settings(stores=places, issuers=read_issuers("--map-issuer", ["ca=our-pki/web", "*=other"]))
+    assert chosen.store("team", "vault") == Place("other", "dev", "/x/y")
+    assert chosen.store("other", "vault") == Place("first", "dev", "/")
+    assert chosen.store("", "aws") == Place("third", "prod_1", "/")
+    assert str(chosen.store("team", "vault")) == "other/dev/x/y"
+    assert chosen.issuer("team", "ca") == IssuerPlace("web", "our-pki")
     assert chosen.issuer("team", "x") == IssuerPlace("other")
     assert Settings().store("team", "vault") is None
 
@@ -130,9 +138,26 @@ def test_a_profile_that_is_none_names_its_option(text: str) -> None:
 
 def test_a_name_twice_and_a_wrong_identity_are_refused() -> None:
     with pytest.raises(ConfigurationError, match="each name once"):
-        read_places("--map-store", ["a=b/c", "a=d/e"])
+        read_places("--map-store", ["a=first/c", "a=other/e"])
     with pytest.raises(ConfigurationError, match="--identity: 'No Name' is no name of a Secret"):
         Settings(identity="No Name")
+
+
+@pytest.mark.parametrize("slug", ["shop", "a" * 37])
+def test_a_project_that_the_service_would_refuse_is_refused_with_the_bounds(slug: str) -> None:
+    told = f"project '{slug}' of .* must have 5 to 36 characters"
+    with pytest.raises(ConfigurationError, match=f"--map-store: {told}"):
+        read_places("--map-store", [f"vault={slug}/prod"])
+    with pytest.raises(ConfigurationError, match=f"--map-issuer: {told}"):
+        read_issuers("--map-issuer", [f"ca={slug}/web"])
+
+
+@pytest.mark.parametrize(
+    ("name", "slug"),
+    [("aws", "aws-secrets"), ("team-a-vault", "team-a-vault"), ("x" * 35 + "-y", "x" * 35)],
+)
+def test_a_project_that_is_assumed_has_a_slug_that_the_service_takes(name: str, slug: str) -> None:
+    assert project_slug_of(name) == slug
 
 
 def test_slugs_are_small_letters_digits_and_single_hyphens() -> None:

@@ -8,11 +8,17 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import httpcore
 import pytest
 
-from keybearer.outbound.errors import OutboundFailedError, OutboundRefusedError
+from keybearer.outbound.errors import (
+    OutboundFailedError,
+    OutboundRefusedError,
+    OutboundUnreachableError,
+    OutboundUntrustedError,
+)
 from keybearer.outbound.gate import Gate
-from keybearer.outbound.http import BODY_LIMIT_BYTES, OutboundAnswer, OutboundHttp
+from keybearer.outbound.http import BODY_LIMIT_BYTES, GatedBackend, OutboundAnswer, OutboundHttp
 from keybearer.outbound.trust import trust
 from keybearer.outbound.urls import OutboundUrl
 from support.directory import loopback_gate
@@ -78,7 +84,8 @@ async def test_an_address_that_takes_no_connection_is_followed_by_the_next() -> 
     async with server(reply("200 OK")) as (port, _):
         both = loopback_gate(LISTED, name=NAME, answers=["127.0.0.2", "127.0.0.1"])
         assert (await post(both, port)).status == 200
-        with pytest.raises(OutboundFailedError, match="reached"):
+        refused = f"nothing listens at {NAME}:{port} \\(connection refused\\)"
+        with pytest.raises(OutboundUnreachableError, match=refused):
             await post(loopback_gate(LISTED, name=NAME, answers=["127.0.0.2"]), port)
 
 
@@ -191,7 +198,37 @@ async def test_tls_is_verified_against_the_name(tmp_path: Path) -> None:
             loopback_gate(LISTED, name="localhost"), port, scheme="https", host="localhost", ca_pem=ca_pem
         )
         assert answer.status == 200
-        for host, trusted in ((NAME, ca_pem), ("localhost", "")):
-            with pytest.raises(OutboundFailedError):
+        for host, trusted, says in (
+            (NAME, ca_pem, "isn't trusted: Hostname mismatch"),
+            ("localhost", "", "isn't trusted: .*self.signed|isn't trusted: .*issuer"),
+        ):
+            with pytest.raises(OutboundUntrustedError, match=says):
                 await post(loopback_gate(LISTED, name=host), port, scheme="https", host=host, ca_pem=trusted)
     assert len(seen) == 1
+
+
+async def test_a_name_without_an_address_is_named() -> None:
+    with pytest.raises(OutboundUnreachableError, match=f"the host's name {NAME} can't be resolved"):
+        await post(loopback_gate(LISTED), 443)
+
+
+async def test_a_host_that_takes_no_connection_in_time_is_told_apart() -> None:
+    class Silent(httpcore.AnyIOBackend):
+        async def connect_tcp(self, *_: object, **__: object) -> httpcore.AsyncNetworkStream:
+            raise httpcore.ConnectTimeout
+
+    backend = GatedBackend(loopback_gate(LISTED, name=NAME), needs_listing=False)
+    backend._network = Silent()
+    with pytest.raises(OutboundUnreachableError, match=f"no connection to {NAME}:443 within 5 s"):
+        await backend.connect_tcp(NAME, 443)
+
+
+async def test_a_port_without_tls_is_told_apart() -> None:
+    async def greet(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"220 mail.example.com ESMTP\r\n")
+        await writer.drain()
+        await reader.read()
+
+    async with listening(greet) as port:
+        with pytest.raises(OutboundFailedError, match="check that the port speaks TLS"):
+            await post(loopback_gate(LISTED, name=NAME), port, scheme="https")

@@ -8,7 +8,7 @@ from typing import Annotated
 import httpx
 import pytest
 from fastapi import FastAPI
-from pydantic import BaseModel, BeforeValidator
+from pydantic import BaseModel, BeforeValidator, Field
 
 from keybearer.domain.errors import (
     Denial,
@@ -199,3 +199,32 @@ async def test_our_own_validators_speak_without_pydantics_prefix() -> None:
         {"code": "value_error", "path": ["kind"], "message": "our own words"}
     ]
     assert "cnry" not in response.text
+
+
+class Lengths(BaseModel):
+    slug: Annotated[str, BeforeValidator(lambda given: given), Field(min_length=5, max_length=8)]
+    listed: list[str] = Field(default_factory=list, max_length=1)
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ({"slug": "demo"}, "must have at least 5 characters"),
+        ({"slug": "demonstration"}, "must have at most 8 characters"),
+        (
+            {"slug": "shop-1", "listed": ["a", "b"]},
+            "must have at most 1 item",
+        ),
+    ],
+)
+async def test_lengths_of_texts_are_counted_in_characters(body: dict[str, object], told: str) -> None:
+    app = FastAPI()
+
+    @app.post("/take")
+    async def take(body: Lengths) -> None: ...
+
+    add_error_handlers(app)
+    transport = httpx.ASGITransport(RequestShell(app))
+    async with httpx.AsyncClient(transport=transport, base_url="http://service") as client:
+        response = await client.post("/take", json=body)
+    assert [issue["message"] for issue in response.json()["message"]] == [told]

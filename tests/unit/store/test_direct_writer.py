@@ -17,7 +17,7 @@ from keybearer.base.errors import ConfigurationError
 from keybearer.base.ids import OrganizationId
 from keybearer.store.database import Database
 from keybearer.store.engines import Bounds, database_url
-from keybearer.store.failures import BusyError, RaceError
+from keybearer.store.failures import BusyError, NoRoomError, RaceError
 from keybearer.store.records import Organization
 from support.databases import sqlite_with_tables
 from tools.local.waiting import PATIENCE_SECONDS
@@ -108,6 +108,22 @@ async def test_another_program_that_holds_the_file_is_told_of_as_busy(
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(BusyError):
             await impatient.write_directly(lambda cursor: cursor.execute(ADD))
+
+
+async def test_a_full_volume_is_told_of_and_the_next_goes_on(database: Database) -> None:
+    def fill(cursor: sqlite3.Cursor) -> None:
+        cursor.execute("PRAGMA max_page_count = 1")  # which is raised to what there is
+        cursor.execute("CREATE TABLE large AS SELECT randomblob(1000000) AS content")
+
+    with pytest.raises(NoRoomError, match="is full"):
+        await database.write_directly(fill)
+
+    def make_room(cursor: sqlite3.Cursor) -> None:
+        cursor.execute("PRAGMA max_page_count = 1000000")
+        cursor.execute(ADD)
+
+    await database.write_directly(make_room)
+    assert await _names(database) == ["direct"]
 
 
 async def test_who_gives_up_keeps_the_turn_until_the_thread_is_done(impatient: Database) -> None:

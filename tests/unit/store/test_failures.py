@@ -10,6 +10,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from keybearer.base.errors import KeybearerError
 from keybearer.store.failures import (
     BusyError,
+    NoRoomError,
     RaceError,
     TooSlowError,
     UnavailableError,
@@ -57,6 +58,32 @@ def test_what_a_driver_says_is_told_by_what_it_means_to_who_asked(
     with pytest.raises(meaning) as told, translated():
         raise of_state(sqlstate)
     assert TOLD not in str(told.value)
+
+
+def of_sqlite_code(code: int) -> sqlite3.OperationalError:
+    error = sqlite3.OperationalError(TOLD)
+    error.sqlite_errorcode = code
+    return error
+
+
+@each_row(
+    ("code", "meaning"),
+    [
+        pytest.param(sqlite3.SQLITE_BUSY, BusyError, id="another program writes"),
+        pytest.param(sqlite3.SQLITE_BUSY_SNAPSHOT, BusyError, id="another program wrote"),
+        pytest.param(sqlite3.SQLITE_FULL, NoRoomError, id="a full volume"),
+        pytest.param(sqlite3.SQLITE_IOERR_WRITE, NoRoomError, id="a volume that fails"),
+        pytest.param(sqlite3.SQLITE_IOERR_SHMSIZE, NoRoomError, id="no room beside the database"),
+    ],
+)
+def test_what_sqlite_says_is_told_by_what_it_means_to_who_asked(
+    code: int, meaning: type[KeybearerError]
+) -> None:
+    failed = DBAPIError("SELECT", {}, of_sqlite_code(code), hide_parameters=True)
+    with pytest.raises(meaning) as told, translated():
+        raise failed
+    assert TOLD not in str(told.value)
+    assert TOLD not in brief(failed)
 
 
 def test_a_fault_of_ours_stays_one() -> None:

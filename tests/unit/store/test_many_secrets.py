@@ -122,3 +122,20 @@ async def test_references_to_more_secrets_than_a_statement_may_name_are_looked_u
         )
 
     assert sorted(secret.key for secret in found) == sorted(names[:_COUNT])
+
+
+async def test_bunches_are_bounded_by_number_and_by_bytes(domain: ServiceDomain) -> None:
+    project = await domain.project("bunches")
+    sizes = {"A": 10, "B": 10, "C": 10, "D": 5_000, "E": 10, "F": 10}
+    new = [NewSecret(key, "x" * size) for key, size in sizes.items()]
+    await domain.writing.create(domain.admin, at(project), new)
+    async with domain.database.reading() as unit:
+        stored = await unit.secrets.at(
+            project.id, [Location(EnvironmentSlug("dev"), FolderPath("/"), key) for key in sizes]
+        )
+        keys = {secret.id: secret.key for secret in stored}
+        bunches = await unit.secrets.in_bunches([*keys, "gone"], count_max=2, bytes_max=4_000)
+
+    assert sorted(keys[one] for bunch in bunches for one in bunch) == sorted(sizes)
+    assert max(map(len, bunches)) == 2
+    assert [keys[one] for bunch in bunches if len(bunch) == 1 for one in bunch].count("D") == 1

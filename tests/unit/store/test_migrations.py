@@ -47,7 +47,7 @@ def test_migrations_form_one_line(connection: Connection) -> None:
 
 
 def test_every_table_is_listed() -> None:
-    assert {table.__tablename__ for table in TABLES} == set(schema().tables)
+    assert {table.name for table in TABLES} == set(schema().tables)
 
 
 async def test_a_database_of_a_newer_version_is_refused(tmp_path: Path) -> None:

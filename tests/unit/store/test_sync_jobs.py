@@ -210,8 +210,7 @@ async def test_a_job_that_waits_again_takes_in_the_one_behind_it(scene: SyncScen
         assert await unit.sync_jobs.release(claimed, NOW + timedelta(seconds=3))
         assert not await unit.sync_jobs.release(claimed, NOW)
         (waiting,) = await unit.sync_jobs.of_syncs([sync_id])
-        assert await unit.sync_jobs.next_due(NOW) == NOW + timedelta(seconds=3)
-        assert not await unit.sync_jobs.is_any_due(NOW)
+        assert await unit.sync_jobs.due(NOW) == (False, NOW + timedelta(seconds=3))
     assert (waiting.id, waiting.attempt, waiting.parameters) == (claimed.id, 1, {"newer": True})
     (again,) = await claim(scene.database, now=NOW + timedelta(seconds=3))
     assert again.attempt == 2

@@ -2,6 +2,7 @@
 
 {{- define "keybearer.servicePod" -}}
 {{- $service := .Values.embeddedService -}}
+{{- include "keybearer.checkMemory" (list "embeddedService.resources" $service.resources) -}}
 metadata:
   labels:
     {{- include "keybearer.podLabels" (list . "service" $service.podLabels) | nindent 4 }}

@@ -82,7 +82,7 @@ groups:
         for: 5m
         labels: {severity: warning, {{ $about }}}
         annotations:
-          summary: "The Keybearer operator comes upon faults of its own with {{`{{ $labels.kind }}`}} objects."
+          summary: "The Keybearer operator has internal errors with {{`{{ $labels.kind }}`}} objects."
           description: >-
             The log names the place in the code and the object. Other objects aren't held up by it.
   - name: keybearer-objects
@@ -160,6 +160,33 @@ groups:
           description: >-
             lastSyncMessage of the secret sync says why, and when the next attempt is: GET /api/v1/secret-syncs lists those
             of a project with their syncStatus. SecretSyncs that push show the same in their condition Ready.
+  {{- end }}
+  {{- if include "keybearer.backsUp" . }}
+  {{- $cronJob := printf "%s-backup" (include "keybearer.fullname" .) }}
+  {{- $ofBackup := printf "namespace=%q, cronjob=%q" .Release.Namespace $cronJob }}
+  {{- $aboutBackup := printf "cronjob: %q, namespace: %q" $cronJob .Release.Namespace }}
+  - name: keybearer-backups
+    rules:
+      - alert: KeybearerBackupOld
+        expr: >-
+          time() - (max(kube_cronjob_status_last_successful_time{ {{- $ofBackup -}} })
+          or max(kube_cronjob_created{ {{- $ofBackup -}} })) > {{ mul 3600 (int64 $rule.backupHours) }}
+        for: 5m
+        labels: {severity: critical, {{ $aboutBackup }}}
+        annotations:
+          summary: "The last good backup of the Keybearer service is {{`{{ $value | humanizeDuration }}`}} old."
+          description: >-
+            Its Jobs fail, hang or don't begin: kubectl -n {{ .Release.Namespace }} get jobs -l
+            app.kubernetes.io/component=backup, and the log of the last one's pod. What is there already stays.
+      - alert: KeybearerBackupUnwatched
+        expr: absent(kube_cronjob_created{ {{- $ofBackup -}} })
+        for: 30m
+        labels: {severity: warning, {{ $aboutBackup }}}
+        annotations:
+          summary: Nobody would notice if backups of the Keybearer service failed.
+          description: >-
+            There are no metrics of CronJob {{ $cronJob }} in namespace {{ .Release.Namespace }}: is it there, and does
+            Prometheus scrape kube-state-metrics?
   {{- end }}
   - name: keybearer-certificates
     rules:

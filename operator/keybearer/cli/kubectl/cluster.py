@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
-from keybearer.cli.cluster import Kubeconfig, kubeconfig_of
-from keybearer.cli.failures import CommandError, ExitStatus
+from keybearer.cli.cluster import Kubeconfig, kubeconfig_of, missing_object, unknown_kinds
+from keybearer.cli.failures import misused
 from keybearer.cli.kubectl.targets import KINDS, Target
 from keybearer.cli.loading import collector_at_rest, without
 
@@ -126,15 +126,11 @@ async def bodies_of(cluster: Cluster, targets: Sequence[Target], *, everywhere: 
         resource = RESOURCES[target.kind]
         if target.name is not None:
             if everywhere:
-                raise CommandError("an object is named in one namespace: leave out -A", ExitStatus.USAGE)
+                raise misused("an object is named in one namespace: leave out -A")
             key = ObjectKey(cluster.namespace, target.name)
             body = await cluster.gateway.get(resource, key)
             if body is None:
-                raise CommandError(
-                    f"there is no {target.kind} {key}",
-                    ExitStatus.NOT_FOUND,
-                    f"kubectl get {resource.plural} -A lists them.",
-                )
+                raise await missing_object(cluster.gateway, resource, key)
             found.append(body)
             continue
         try:
@@ -144,9 +140,5 @@ async def bodies_of(cluster: Cluster, targets: Sequence[Target], *, everywhere: 
         except NotFoundError:
             unknown.add(target.kind)
     if unknown and unknown == {target.kind for target in targets}:
-        raise CommandError(
-            f"the cluster doesn't know {' and '.join(kind for kind in KINDS if kind in unknown)}",
-            ExitStatus.NOT_FOUND,
-            "Install the chart, or make the kinds known: keybearer crds | kubectl apply --server-side -f -",
-        )
+        raise unknown_kinds([kind for kind in KINDS if kind in unknown])
     return found

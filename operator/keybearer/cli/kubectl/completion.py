@@ -23,7 +23,7 @@ _COMMANDS = {
 }
 _PLACE = ("--namespace", "--kubeconfig", "--context", "--output")
 _FLAGS = {
-    "status": ("--all-namespaces", "--exit-code", *_PLACE),
+    "status": ("--all-namespaces", "--exit-code", "--watch", *_PLACE),
     "plan": ("--filename", "--field-manager", "--exit-code", *_PLACE),
     "sync": ("--all-namespaces", "--request", "--wait", "--timeout", *_PLACE),
     "explain": _PLACE,

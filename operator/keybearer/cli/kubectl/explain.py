@@ -24,7 +24,7 @@ def explain(
 ) -> None:
     """Say why an object is in its state, and what to do.
 
-    What it reads, what it writes, how it stands, what is wrong and what comes next, for KIND NAME or KIND/NAME.
+    Says what KIND NAME or KIND/NAME reads and writes, its state, what is wrong, and what to do next.
 
     Reads the object and the Secrets that it names with your rights; shows names of keys, never values.
     """

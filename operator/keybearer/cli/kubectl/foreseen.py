@@ -5,19 +5,19 @@ Which keys would change only the operator can tell, for only it reads the source
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from pydantic import JsonValue
 
-from keybearer.cli.kubectl.field_changes import changed_fields
-from keybearer.cli.kubectl.foreseen_of_profile import foresee_profile
-from keybearer.cli.kubectl.foreseen_of_sync import foresee_sync
+from keybearer.cli.kubectl.field_changes import by_name, changed_fields
 from keybearer.cli.kubectl.foresight import Around, Foresight
 from keybearer.cli.kubectl.steps import Action, Step
 from keybearer.controllers.appconnection.resource import AppConnectionSpec
 from keybearer.controllers.certificateprofile.resource import CertificateProfileSpec
 from keybearer.controllers.json_reading import mapping_of, text_of
+from keybearer.controllers.mode import Mode
 from keybearer.controllers.secretsync.resource import SecretSyncSpec
+from keybearer.controllers.target.spec import CreationPolicy
 
 __all__ = ["Spec", "foresee", "read_spec", "secrets_needed", "targets_named"]
 
@@ -83,11 +83,119 @@ def foresee(
     if any(step.action is Action.REFUSE for step in steps):
         return steps
     if isinstance(spec, SecretSyncSpec):
-        return [*steps, *foresee_sync(known, spec)]
+        return [*steps, *_foresee_sync(known, spec)]
     if isinstance(spec, CertificateProfileSpec):
-        return [*steps, *foresee_profile(known, spec)]
+        return [*steps, *_foresee_profile(known, spec)]
     told = "the service tries the credentials with the app first"
     return [*steps, Step(f"connection {spec.remote_name(known.name)}", steps[0].action, told)]
+
+
+def _foresee_sync(known: Foresight, spec: SecretSyncSpec) -> Iterator[Step]:
+    """Yield what the operator would do about a SecretSync of that spec."""
+    held = known.held_back(spec.mode, "which keys")
+    if held is not None:
+        yield held
+        if spec.mode is Mode.PLAN and spec.writes_target:
+            yield from _of_anothers_target(known, spec)
+        return
+    if spec.writes_target:
+        yield from _of_target(known, spec)
+    if spec.destination is not None:
+        when = "at once" if spec.is_auto_sync_enabled else "on request"
+        yield Step(f"destination {spec.destination}", Action.PUSH, f"the service pushes the folder, {when}")
+
+
+def _of_target(known: Foresight, spec: SecretSyncSpec) -> Iterator[Step]:
+    kind, name = spec.target.kind.value, spec.target_name(known.name)
+    subject = f"{kind} {known.namespace}/{name}"
+    merges = spec.target.creation_policy is CreationPolicy.MERGE
+    if (kind, name) in known.around.unknown:
+        yield Step(subject, Action.WAIT, "you may not look whether it is there")
+    elif (kind, name) not in known.around.owners:
+        told = "TargetMissing: creationPolicy Merge needs one that exists"
+        yield Step(subject, Action.REFUSE, told) if merges else Step(subject, Action.CREATE)
+    else:
+        owner = known.around.owners[kind, name]
+        is_ours = bool(owner) and owner == known.uid
+        if is_ours and spec.mode is Mode.CREATE_ONCE:
+            yield Step(subject, Action.KEEP, "mode is CreateOnce, and it is there")
+        elif is_ours or merges:
+            told = "which keys only the operator can tell: set mode: Plan to see them before"
+            yield Step(subject, Action.CHANGE, told)
+        elif (kind, name) in known.around.controllers:
+            yield from _of_anothers_target(known, spec)
+        elif spec.target.adopt and not owner:
+            yield Step(subject, Action.CHANGE, "it is taken over: adopt is set")
+        else:
+            whose = "another object of ours" if owner else "somebody else"
+            yield Step(subject, Action.REFUSE, f"TargetConflict: it exists and belongs to {whose}")
+    yield from _of_old_target(known, kind, name)
+
+
+def _of_anothers_target(known: Foresight, spec: SecretSyncSpec) -> Iterator[Step]:
+    """Yield that the operator leaves a target alone that something else than our custom resources owns."""
+    kind, name = spec.target.kind.value, spec.target_name(known.name)
+    owner = known.around.controllers.get((kind, name))
+    if owner is not None and spec.target.creation_policy is CreationPolicy.OWNER:
+        told = (
+            f"TargetConflict: it belongs to {owner}; stop what works for that, then free the {kind} from it"
+        )
+        yield Step(f"{kind} {known.namespace}/{name}", Action.REFUSE, told)
+
+
+def _of_old_target(known: Foresight, kind: str, name: str) -> Iterator[Step]:
+    written = mapping_of(mapping_of((known.before or {}).get("status")).get("target"))
+    old = (text_of(written.get("kind")), text_of(written.get("name")))
+    if all(old) and old != (kind, name):
+        told = "once the other is written, what is ours of it goes"
+        yield Step(f"{old[0]} {known.namespace}/{old[1]}", Action.REMOVE, told)
+
+
+def _foresee_profile(known: Foresight, spec: CertificateProfileSpec) -> Iterator[Step]:
+    """Yield what the operator would do about a CertificateProfile of that spec."""
+    held = known.held_back(spec.mode, "it")
+    if held is not None:
+        yield held
+        return
+    if known.before is None and not spec.existing:
+        yield Step(f"profile {spec.remote_slug(known.name)}", Action.CREATE, "in the service")
+    before = by_name(known.spec_before.get("certificates")) or {}
+    after = by_name(known.spec_after.get("certificates")) or {}
+    for one in spec.certificates:
+        subject = f"certificate {one.name}"
+        was = before.get(one.name)
+        changed = list(changed_fields(was, after.get(one.name), one.name))
+        if was is not None and not changed:
+            continue
+        yield _of_certificate(
+            known, subject, one.target_name, adopt=one.adopt, changed=changed if was else []
+        )
+    for name, was in before.items():
+        if name not in after:
+            secret = text_of(mapping_of(was).get("secretName")) or name
+            revoked = mapping_of(was).get("revokeOnDelete") is True
+            told = f"Secret {secret} is deleted{', and it is revoked' if revoked else ''}"
+            yield Step(f"certificate {name}", Action.REMOVE, told)
+
+
+def _of_certificate(
+    known: Foresight, subject: str, secret: str, *, adopt: bool, changed: Sequence[str]
+) -> Step:
+    if ("Secret", secret) in known.around.unknown:
+        return Step(subject, Action.WAIT, f"you may not look whether Secret {secret} is there")
+    controller = known.around.controllers.get(("Secret", secret))
+    if controller is not None:
+        told = f"TargetConflict: Secret {secret} belongs to {controller}"
+        return Step(subject, Action.REFUSE, told)
+    owner = known.around.owners.get(("Secret", secret))
+    if owner is not None and owner != known.uid and not (adopt and not owner):
+        return Step(
+            subject, Action.REFUSE, f"TargetConflict: Secret {secret} exists and isn't of this object"
+        )
+    if changed:
+        told = f"issued anew where something else is asked for: {', '.join(changed)}"
+        return Step(subject, Action.CHANGE, told)
+    return Step(subject, Action.ISSUE, f"into Secret {secret}")
 
 
 def _changed(known: Foresight) -> list[str]:

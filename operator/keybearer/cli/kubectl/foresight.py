@@ -21,6 +21,7 @@ class Around:
     Attributes:
         owners: by kind and name of what the manifest would write, whose it is: the UID of its owner, empty where it
             belongs to nobody of us. What doesn't exist is missing.
+        controllers: of those, kind and name of an owner that is none of our custom resources.
         unknown: of those, which could not be looked at.
         missing: names of Secrets that the manifest needs and that don't exist.
     """
@@ -28,6 +29,7 @@ class Around:
     owners: Mapping[tuple[str, str], str] = field(default_factory=dict)
     unknown: frozenset[tuple[str, str]] = frozenset()
     missing: frozenset[str] = frozenset()
+    controllers: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

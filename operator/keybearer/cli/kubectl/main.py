@@ -9,6 +9,7 @@ with collector_at_rest():
 
     from typer.core import TyperGroup
 
+    from keybearer.cli.examples import PLUGIN_EXAMPLES, epilog_of
     from keybearer.cli.failures import told_failures
     from keybearer.cli.kubectl.explain import explain
     from keybearer.cli.kubectl.plan import plan
@@ -44,7 +45,9 @@ def main() -> None:
     """Look after SecretSyncs, AppConnections and CertificateProfiles."""
 
 
-app.command(short_help="Show how all objects of ours stand.")(status)
-app.command()(plan)
-app.command()(sync)
-app.command()(explain)
+app.command(short_help="Show how all objects of ours stand.", epilog=epilog_of(PLUGIN_EXAMPLES["status"]))(
+    status
+)
+app.command(epilog=epilog_of(PLUGIN_EXAMPLES["plan"]))(plan)
+app.command(epilog=epilog_of(PLUGIN_EXAMPLES["sync"]))(sync)
+app.command(epilog=epilog_of(PLUGIN_EXAMPLES["explain"]))(explain)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from keybearer.base.errors import ConfigurationError
-from keybearer.cli.failures import CommandError, ExitStatus
+from keybearer.cli.failures import misused
 from keybearer.cli.migrate_files import FILE_MAX_BYTES, FILES_MAX, TOTAL_MAX_BYTES
 
 if TYPE_CHECKING:
@@ -60,9 +60,8 @@ def _files(path: Path) -> list[Path]:
     except OSError as error:
         raise ConfigurationError(f"{path} can't be read: {error.strerror}") from error
     if not found:
-        raise CommandError(
+        raise misused(
             f"{path} has no file that ends in {', '.join(_SUFFIXES)}",
-            ExitStatus.USAGE,
             "Directories below it are not looked into; name them by further --filename.",
         )
     return found

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from keybearer.base.errors import ConfigurationError
-from keybearer.cli.failures import CommandError, ExitStatus
+from keybearer.cli.failures import ExitStatus, misused
 from keybearer.cli.kubectl.cluster import (
     Cluster,
     Context,
@@ -22,7 +22,7 @@ from keybearer.cli.kubectl.cluster import (
     run,
 )
 from keybearer.cli.kubectl.manifest_files import read_manifests
-from keybearer.cli.kubectl.steps import Action, Step, planned
+from keybearer.cli.kubectl.steps import Action, Plan, Step, planned
 from keybearer.cli.kubectl.targets import KINDS, one_target_of
 from keybearer.cli.output import Output, OutputFormat, Styled, note, print_found
 
@@ -64,41 +64,41 @@ def plan(
     context: Context = None,
     output: Output = OutputFormat.TABLE,
     exit_code: Annotated[
-        bool, typer.Option("--exit-code", help="End with status 8 where something would change.")
+        bool,
+        typer.Option(
+            "--exit-code", help="End with status 8 if something would change, or if the operator can't plan."
+        ),
     ] = False,
 ) -> None:
     """Show what would be done, without doing it.
 
-    Of KIND/NAME: what the operator has planned and holds back, by mode: Plan or by the guard. Of --filename: what a
-    server-side apply of the manifests would change, and what the operator would do then, as far as the cluster alone
-    can tell; which keys change is told by mode: Plan. Names of keys and fields are shown, never what they hold.
+    For KIND/NAME it shows the plan that the operator holds back, by mode: Plan or by the guard. For --filename it
+    shows the changes of a server-side apply, and what the operator would do then, as far as the cluster alone shows
+    it. Only mode: Plan shows which keys change. Names of keys and fields are shown, never values.
 
-    Ends with status 7 where the API server would refuse a manifest.
+    Ends with status 7 if the API server would refuse a manifest.
     """
     if (not files) is (not words):
-        raise CommandError("name one object, or manifests by --filename", ExitStatus.USAGE)
+        raise misused("name one object, or manifests by --filename")
     place = Place(kubeconfig, context, namespace)
-    steps = _of_manifests(files, place, field_manager) if files else _of_object(words or [], place, output)
+    found = _of_manifests(files, place, field_manager) if files else _of_object(words or [], place, output)
+    steps = found.steps
     rows = [(step.subject, Styled(step.action, _COLOURS.get(step.action, "")), step.detail) for step in steps]
     if rows or output is OutputFormat.JSON:
         print_found(output, [asdict(step) for step in steps], ("WHAT", "ACTION", "DETAIL"), rows)
     if any(step.detail.startswith(_REFUSED) for step in steps if step.action is Action.REFUSE):
         raise typer.Exit(ExitStatus.REFUSED)
-    if exit_code and any(step.action.changes_something for step in steps):
+    if exit_code and (found.has_failed or any(step.action.changes_something for step in steps)):
         raise typer.Exit(ExitStatus.NOT_AS_WANTED)
 
 
 _REFUSED = "the API server refuses: "
 
 
-def _of_object(words: Sequence[str], place: Place, output: OutputFormat) -> list[Step]:
+def _of_object(words: Sequence[str], place: Place, output: OutputFormat) -> Plan:
     target = one_target_of(words)
     if target.kind == "AppConnection":
-        raise CommandError(
-            "an AppConnection has no mode: Plan",
-            ExitStatus.USAGE,
-            "plan -f PATH says what a manifest would change.",
-        )
+        raise misused("an AppConnection has no mode: Plan", "plan -f PATH says what a manifest would change.")
 
     async def look(cluster: Cluster) -> JsonObject:
         (body,) = await bodies_of(cluster, [target], everywhere=False)
@@ -108,10 +108,10 @@ def _of_object(words: Sequence[str], place: Place, output: OutputFormat) -> list
     note(found.told)
     if found.next_step and output is OutputFormat.TABLE:
         note(found.next_step)
-    return found.steps
+    return found
 
 
-def _of_manifests(files: Sequence[Path], place: Place, field_manager: str) -> list[Step]:
+def _of_manifests(files: Sequence[Path], place: Place, field_manager: str) -> Plan:
     manifests = read_manifests(files)
     ours = [one for one in manifests if _is_ours(one)]
     if len(ours) < len(manifests):
@@ -132,7 +132,7 @@ def _of_manifests(files: Sequence[Path], place: Place, field_manager: str) -> li
             )
         ]
 
-    return run(place, look)
+    return Plan(run(place, look), "")
 
 
 def _is_ours(manifest: JsonObject) -> bool:

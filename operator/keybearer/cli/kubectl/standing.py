@@ -13,12 +13,30 @@ from keybearer.base.clock import parse_instant
 if TYPE_CHECKING:
     from pydantic import JsonValue
 
-__all__ = ["Health", "Standing", "health_of", "short_duration", "standing_of"]
+__all__ = [
+    "Health",
+    "Standing",
+    "condition_of",
+    "conditions_of",
+    "health_of",
+    "short_duration",
+    "standing_of",
+]
 
 _OPERATOR = "keybearer"
 """The operator's field manager."""
 _DECISIONS = frozenset({"Planned", "Guarded"})
 _SUSPENDED = "suspended"
+_READ_AGAIN = frozenset({"CredentialsRejected", "PermissionDenied", "SourceNotFound"})
+"""Reasons of a SecretSync whose source is asked again though nobody changed anything, as each may be mended in the
+service: about a minute after the last failure at most."""
+_POLLED = {
+    "EventsDenied": "events denied",
+    "EventsUnavailable": "no events",
+    "TooManyStreams": "too many streams",
+    "EventsFailed": "events failed",
+}
+"""In words, why a SecretSync learns of changes by polling only."""
 
 
 class Health(StrEnum):
@@ -43,6 +61,7 @@ class Standing:
         last_sync: when it was last known to be as its spec says, as far as the status tells: it may have been since.
         next_sync: when something is done next by itself, where that is an instant.
         next_hint: in words, where it is none.
+        missing_workloads: those of rolloutRestart that don't exist, as `Deployment shop`.
     """
 
     kind: str
@@ -56,6 +75,7 @@ class Standing:
     last_sync: datetime | None
     next_sync: datetime | None
     next_hint: str
+    missing_workloads: tuple[str, ...]
 
     @property
     def is_held(self) -> bool:
@@ -71,6 +91,11 @@ class Standing:
     def is_suspended(self) -> bool:
         """Whether nothing is done about it."""
         return self.next_hint == _SUSPENDED
+
+    @property
+    def is_unseen(self) -> bool:
+        """Whether no operator has looked at it."""
+        return not self.ready and self.health is not Health.TERMINATING
 
     @property
     def urgency(self) -> int:
@@ -90,7 +115,7 @@ def standing_of(body: Mapping[str, JsonValue]) -> Standing:
     """Return how the object stands."""
     meta, status = _part(body, "metadata"), _part(body, "status")
     kind = _text(body, "kind")
-    ready = _condition(status, "Ready")
+    ready = condition_of(status, "Ready")
     health = health_of(body)
     reason, message = _text(ready, "reason"), _text(ready, "message")
     generation, seen = meta.get("generation"), status.get("observedGeneration")
@@ -111,6 +136,11 @@ def standing_of(body: Mapping[str, JsonValue]) -> Standing:
         last_sync=max(_synced(kind, meta, status), default=None),
         next_sync=next_sync,
         next_hint=next_hint,
+        missing_workloads=tuple(
+            f"{_text(one, 'kind')} {_text(one, 'name')}"
+            for one in _items(status, "workloads")
+            if _text(one, "missingSince")
+        ),
     )
 
 
@@ -122,12 +152,12 @@ def health_of(body: Mapping[str, JsonValue]) -> Health:
     seen = status.get("observedGeneration")
     if seen is not None and seen != meta.get("generation"):
         return Health.IN_PROGRESS
-    for condition in _conditions(status):
+    for condition in conditions_of(status):
         if condition.get("status") == "True" and condition.get("type") == "Reconciling":
             return Health.IN_PROGRESS
         if condition.get("status") == "True" and condition.get("type") == "Stalled":
             return Health.FAILED
-    ready = _condition(status, "Ready")
+    ready = condition_of(status, "Ready")
     return Health.IN_PROGRESS if ready and ready.get("status") != "True" else Health.CURRENT
 
 
@@ -149,7 +179,7 @@ def _synced(kind: str, meta: Mapping[str, JsonValue], status: Mapping[str, JsonV
     elif kind == "CertificateProfile":
         named = [(one, "notBefore") for one in _items(status, "certificateRequests")]
     yield from (found for part, name in named if (found := _instant(part, name)) is not None)
-    if _condition(status, "Ready").get("status") == "True":
+    if condition_of(status, "Ready").get("status") == "True":
         for entry in _items(meta, "managedFields"):
             written = _instant(entry, "time")
             if entry.get("manager") == _OPERATOR and entry.get("subresource") == "status" and written:
@@ -163,8 +193,10 @@ def _next(
         return None, "cleaning up"
     if spec.get("mode") == "Suspended":
         return None, _SUSPENDED
-    if _text(_condition(status, "Ready"), "reason") in _DECISIONS:
-        return None, "your decision"
+    ready = condition_of(status, "Ready")
+    if not ready or _text(ready, "reason") in _DECISIONS:
+        # Perhaps no operator serves the namespace of one that nobody looked at: then nobody tries anything.
+        return None, "your decision" if ready else ""
     if kind == "CertificateProfile":
         entries = _items(status, "certificateRequests")
         attempts = [found for one in entries if (found := _instant(one, "nextAttemptTime")) is not None]
@@ -176,8 +208,11 @@ def _next(
         return due, "" if due else _retry(health)
     interval = spec.get("refreshInterval")
     if health is not Health.CURRENT:
-        return None, _retry(health)
-    return None, "on change" if interval in ("0", "0s", None) else f"within {interval}"
+        is_read_again = _text(ready, "reason") in _READ_AGAIN and not spec.get("destination")
+        return None, "within 1m" if is_read_again and health is Health.FAILED else _retry(health)
+    why = _POLLED.get(_text(status, "pollingReason"), "")
+    when = "on change" if interval in ("0", "0s", None) else f"within {interval}"
+    return None, f"{when}: {why}" if why else when
 
 
 def _retry(health: Health) -> str:
@@ -206,9 +241,11 @@ def _instant(body: Mapping[str, JsonValue], name: str) -> datetime | None:
         return None
 
 
-def _conditions(status: Mapping[str, JsonValue]) -> list[Mapping[str, JsonValue]]:
+def conditions_of(status: Mapping[str, JsonValue]) -> list[Mapping[str, JsonValue]]:
+    """Return the conditions of a status."""
     return _items(status, "conditions")
 
 
-def _condition(status: Mapping[str, JsonValue], kind: str) -> Mapping[str, JsonValue]:
-    return next((one for one in _conditions(status) if one.get("type") == kind), {})
+def condition_of(status: Mapping[str, JsonValue], kind: str) -> Mapping[str, JsonValue]:
+    """Return the condition of this type; nothing in it where there is none."""
+    return next((one for one in conditions_of(status) if one.get("type") == kind), {})

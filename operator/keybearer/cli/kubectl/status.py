@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
-from typing import Annotated
+from functools import partial
+from typing import TYPE_CHECKING, Annotated
 
+import orjson
 import typer
 
-from keybearer.cli.failures import ExitStatus
+from keybearer.base.clock import format_instant
+from keybearer.cli.failures import CommandError, ExitStatus
 from keybearer.cli.kubectl.cluster import (
     AllNamespaces,
     Cluster,
@@ -23,8 +27,21 @@ from keybearer.cli.kubectl.cluster import (
     run,
 )
 from keybearer.cli.kubectl.standing import Health, Standing, short_duration, standing_of
-from keybearer.cli.kubectl.targets import targets_of
-from keybearer.cli.output import Cell, Output, OutputFormat, Styled, note, print_found, printable
+from keybearer.cli.kubectl.targets import Target, targets_of
+from keybearer.cli.output import (
+    Cell,
+    Output,
+    OutputFormat,
+    Styled,
+    clear_terminal,
+    note,
+    print_exactly,
+    print_found,
+    printable,
+)
+
+if TYPE_CHECKING:
+    from keybearer.kube.resources import JsonObject
 
 __all__ = ["status"]
 
@@ -44,27 +61,104 @@ def status(
     context: Context = None,
     output: Output = OutputFormat.TABLE,
     exit_code: Annotated[
-        bool, typer.Option("--exit-code", help="End with status 8 where something isn't ready.")
+        bool, typer.Option("--exit-code", help="End with status 8 if something isn't ready.")
+    ] = False,
+    watch: Annotated[
+        bool,
+        typer.Option("--watch", "-w", help="Follow changes until Ctrl-C. In a pipe, each change is a line."),
     ] = False,
 ) -> None:
-    """Show how SecretSyncs, AppConnections and CertificateProfiles stand.
+    """Show the state of SecretSyncs, AppConnections and CertificateProfiles.
 
-    Those in trouble come first. LAST SYNC is when one was last known to be in step, NEXT when something is done by
-    itself; JSON says as well what kstatus makes of each, as Flux and Argo CD do.
+    Objects in trouble come first. LAST SYNC is when an object was last in sync, and NEXT is when the operator acts
+    again. JSON also has the kstatus of each object, as Flux and Argo CD see it.
     """
     targets = targets_of(words or [])
+    place = Place(kubeconfig, context, namespace)
+    if watch:
+        if exit_code:
+            raise CommandError("--watch and --exit-code exclude each other", ExitStatus.USAGE)
+        _watch(place, targets, output, everywhere=everywhere)
+        return
 
     async def look(cluster: Cluster) -> tuple[str, list[Standing]]:
         bodies = await bodies_of(cluster, targets, everywhere=everywhere)
-        return cluster.namespace, [standing_of(body) for body in bodies]
+        return cluster.namespace, _sorted(bodies)
 
-    where, found = run(Place(kubeconfig, context, namespace), look)
-    found.sort(key=lambda one: (one.urgency, one.namespace, one.kind, one.name))
+    where, found = run(place, look)
     if not found:
-        note("Nothing of ours in any namespace." if everywhere else f"Nothing of ours in namespace {where}.")
+        note(_nothing(where, everywhere=everywhere))
     _print(found, output, everywhere=everywhere)
     if exit_code and any(one.health is not Health.CURRENT for one in found):
         raise typer.Exit(ExitStatus.NOT_AS_WANTED)
+
+
+def _nothing(namespace: str, *, everywhere: bool) -> str:
+    return f"No objects of Keybearer in {'any namespace' if everywhere else f'namespace {namespace}'}."
+
+
+def _sorted(bodies: Iterable[JsonObject]) -> list[Standing]:
+    found = [standing_of(body) for body in bodies]
+    return sorted(found, key=lambda one: (one.urgency, one.namespace, one.kind, one.name))
+
+
+def _watch(place: Place, targets: Sequence[Target], output: OutputFormat, *, everywhere: bool) -> None:
+    """Follow the objects until Ctrl-C: on a terminal the table again and again, else a line for each change."""
+    is_drawn = sys.stdout.isatty() and output is OutputFormat.TABLE
+    told: dict[tuple[str, str, str], Standing] = {}
+
+    def show(namespace: str, bodies: list[JsonObject], trouble: str | None) -> None:
+        found = _sorted(bodies)
+        if is_drawn:
+            clear_terminal()
+            if not found:
+                note(_nothing(namespace, everywhere=everywhere))
+            _print(found, output, everywhere=everywhere)
+            note(f"{trouble or 'Changes are shown as they come.'} Ctrl-C ends this.")
+            return
+        for line in _changed(told, found, output):
+            print_exactly(line + "\n")
+        if trouble:
+            note(trouble)
+
+    async def follow(cluster: Cluster) -> None:
+        from keybearer.cli.kubectl.watching import follow_objects
+
+        await follow_objects(cluster, targets, partial(show, cluster.namespace), everywhere=everywhere)
+
+    with suppress(KeyboardInterrupt):
+        run(place, follow)
+
+
+def _changed(
+    told: dict[tuple[str, str, str], Standing], found: Sequence[Standing], output: OutputFormat
+) -> Iterator[str]:
+    """Yield a line for each object that is new, has another state than in its last line, or is gone.
+
+    Args:
+        told: the state in the last line of each object; updated.
+        found: the present states.
+        output: for people a sentence, for programs JSON.
+    """
+    now = format_instant(datetime.now(UTC))
+    there = {(one.kind, one.namespace, one.name): one for one in found}
+    for place in [place for place in told if place not in there]:
+        yield _line(now, told.pop(place), output, is_gone=True)
+    for place, one in there.items():
+        if place not in told or _condition(told[place]) != _condition(one):
+            told[place] = one
+            yield _line(now, one, output, is_gone=False)
+
+
+def _condition(one: Standing) -> tuple[str, str, str, Health]:
+    return one.ready, one.reason, one.message, one.health
+
+
+def _line(now: str, one: Standing, output: OutputFormat, *, is_gone: bool) -> str:
+    if output is OutputFormat.JSON:
+        return orjson.dumps({"at": now, "is_gone": is_gone, **asdict(one)}).decode()
+    how = "gone" if is_gone else f"{one.ready or '-'} {one.reason}: {_one_line(one.message)}"
+    return printable(f"{now} {one.kind} {one.namespace}/{one.name} {how}")
 
 
 def _print(found: Sequence[Standing], output: OutputFormat, *, everywhere: bool) -> None:
@@ -101,9 +195,11 @@ def _row(one: Standing, now: datetime, *, everywhere: bool, with_message: bool) 
 
 def _messages(found: Sequence[Standing], *, everywhere: bool) -> Iterator[Styled]:
     for one in found:
-        if one.health is not Health.CURRENT and one.message:
+        is_current = one.health is Health.CURRENT
+        if one.message and (one.missing_workloads or not is_current):
             where = f"{one.namespace}/" if everywhere else ""
-            yield Styled(f"\n{one.kind} {where}{one.name}: {one.message}", _COLOURS[one.health])
+            colour = "yellow" if is_current else _COLOURS[one.health]
+            yield Styled(f"\n{one.kind} {where}{one.name}: {one.message}", colour)
 
 
 def _one_line(text: str) -> str:

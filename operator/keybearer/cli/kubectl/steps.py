@@ -7,10 +7,18 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from keybearer.cli.kubectl.standing import condition_of, conditions_of
+
 if TYPE_CHECKING:
     from pydantic import JsonValue
 
 __all__ = ["Action", "Plan", "Step", "planned"]
+
+
+_HELD_BACK = frozenset({"Guarded", "Planned", "PolicyViolated", "Suspended"})
+"""Reasons of objects that are not Ready because a person asked for it or must decide: their plan is complete."""
+_CONFLICT = "TargetConflict"
+"""Another owner has the target; in `mode: Plan` there is a plan for when it lets go."""
 
 
 class Action(StrEnum):
@@ -58,11 +66,13 @@ class Plan:
     Attributes:
         told: a sentence on what kind of plan it is.
         next_step: how it is carried out, or had; may be empty.
+        has_failed: whether the operator could not look, so that the steps are not all that there is to do.
     """
 
     steps: list[Step]
     told: str
     next_step: str = ""
+    has_failed: bool = False
 
 
 def planned(body: Mapping[str, JsonValue]) -> Plan:
@@ -85,6 +95,9 @@ def planned(body: Mapping[str, JsonValue]) -> Plan:
             f"{whose}: the operator hasn't looked at the newest spec yet{old}.",
             f"kubectl keybearer sync {where} --wait has it look now.",
         )
+    ready = condition_of(status, "Ready")
+    if ready.get("status") == "False" and ready.get("reason") not in _HELD_BACK:
+        return _not_ready(steps, whose, where, status, ready)
     if not steps and mode != "Plan":
         return Plan(
             [],
@@ -106,10 +119,31 @@ def planned(body: Mapping[str, JsonValue]) -> Plan:
     return Plan(steps, f"{whose}: the guard holds this back:", f"To let it pass this once: {release}.")
 
 
+def _not_ready(
+    steps: list[Step],
+    whose: str,
+    where: str,
+    status: Mapping[str, JsonValue],
+    ready: Mapping[str, JsonValue],
+) -> Plan:
+    """Return a plan that something stands against, and what to do about that."""
+    reason, message = ready.get("reason"), ready.get("message")
+    next_step = _next_step(status) or f"kubectl keybearer explain {where} says what to do."
+    if reason == _CONFLICT and isinstance(status.get("plan"), dict):
+        then = "this would be done:" if steps else "no key would change."
+        return Plan(steps, f"{whose}: {message}. Once that is settled, {then}", next_step)
+    planned_before = "; what follows was planned before" if steps else ""
+    told = f"{whose} is not Ready ({reason}): {message}{planned_before}."
+    return Plan(steps, told, next_step, has_failed=True)
+
+
+def _next_step(status: Mapping[str, JsonValue]) -> str:
+    diagnosis = _part(status, "diagnosis")
+    return " ".join(str(diagnosis[part]) for part in ("step", "command") if diagnosis.get(part))
+
+
 def _is_guarded(status: Mapping[str, JsonValue]) -> bool:
-    conditions = status.get("conditions")
-    listed = conditions if isinstance(conditions, list) else []
-    return any(isinstance(one, dict) and one.get("reason") == "Guarded" for one in listed)
+    return any(one.get("reason") == "Guarded" for one in conditions_of(status))
 
 
 def _partly_refused(steps: list[Step], whose: str, approve: str) -> Plan:

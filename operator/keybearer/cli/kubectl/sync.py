@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from keybearer.cli.failures import CommandError, ExitStatus
+from keybearer.cli.failures import CommandError, ExitStatus, misused
 from keybearer.cli.kubectl.cluster import (
     MANAGER,
     AllNamespaces,
@@ -31,7 +31,7 @@ from keybearer.cli.output import Output, OutputFormat, Styled, note, print_found
 if TYPE_CHECKING:
     from keybearer.kube.resources import JsonObject, ObjectKey, Resource
 
-__all__ = ["Request", "sync"]
+__all__ = ["Asked", "Request", "ask", "ends", "sync"]
 
 _LOOK_EVERY_SECONDS = 0.5
 _REQUEST = "keybearer.dev/request"
@@ -58,7 +58,7 @@ _OF = {
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class Asked:
     """An object that was asked.
 
     Attributes:
@@ -92,24 +92,24 @@ def sync(
 ) -> None:
     """Have the operator read, write, push or issue now.
 
-    Of KIND all in the namespace are asked, of KIND/NAME that one. With --wait it ends with status 0 where all are
-    ready or planned afterwards, 1 where one isn't and needs somebody, and 6 where one isn't done after --timeout.
+    KIND means all objects of the namespace, KIND/NAME one object. With --wait, status 0 means that all are ready or
+    planned. Status 1 means that an object needs somebody, and 6 that one isn't done after --timeout.
 
-    Asks by the annotations keybearer.dev/request and requestedAt: you need the right to patch the object, no other.
+    Sets the annotations keybearer.dev/request and requestedAt. You only need the right to patch the object.
     """
     if not words:
-        raise CommandError("name a kind, or objects: KIND, KIND NAME or KIND/NAME", ExitStatus.USAGE)
+        raise misused("name a kind, or objects: KIND, KIND NAME or KIND/NAME")
     targets = targets_of(words)
     misfits = sorted({one.kind for one in targets} - set(_OF[request]))
     if misfits:
-        raise CommandError(f"{request} is nothing for a {misfits[0]}", ExitStatus.USAGE)
+        raise misused(f"{request} is nothing for a {misfits[0]}")
 
-    async def work(cluster: Cluster) -> tuple[list[_Asked], list[Standing] | None]:
+    async def work(cluster: Cluster) -> tuple[list[Asked], list[Standing] | None]:
         bodies = await bodies_of(cluster, targets, everywhere=everywhere)
-        asked = [await _ask(cluster, body, request) for body in bodies if not _is_going(body)]
+        asked = [await ask(cluster, body, request) for body in bodies if not _is_going(body)]
         if len(asked) < len(bodies):
             note(f"Not asked, for they are being deleted: {len(bodies) - len(asked)}.")
-        return asked, await _ends(cluster, asked, timeout) if wait else None
+        return asked, await ends(cluster, asked, timeout) if wait else None
 
     asked, ended = run(Place(kubeconfig, context, namespace), work)
     if not asked:
@@ -144,7 +144,7 @@ def _is_going(body: JsonObject) -> bool:
     return isinstance(meta, dict) and "deletionTimestamp" in meta
 
 
-async def _ask(cluster: Cluster, body: JsonObject, request: Request) -> _Asked:
+async def ask(cluster: Cluster, body: JsonObject, request: Request) -> Asked:
     """Write the annotations.
 
     Raises:
@@ -157,7 +157,7 @@ async def _ask(cluster: Cluster, body: JsonObject, request: Request) -> _Asked:
     meta = meta if isinstance(meta, dict) else {}
     resource = RESOURCES[str(body.get("kind"))]
     key = ObjectKey(str(meta.get("namespace")), str(meta.get("name")))
-    asked = _Asked(resource, key, str(meta.get("uid")), datetime.now(UTC).isoformat())
+    asked = Asked(resource, key, str(meta.get("uid")), datetime.now(UTC).isoformat())
     annotations: JsonObject = {_REQUEST: str(request), _REQUESTED_AT: asked.at}
     await cluster.gateway.merge_patch(
         resource, key, {"metadata": {"annotations": annotations}}, uid=asked.uid, manager=MANAGER
@@ -165,7 +165,7 @@ async def _ask(cluster: Cluster, body: JsonObject, request: Request) -> _Asked:
     return asked
 
 
-async def _ends(cluster: Cluster, asked: Sequence[_Asked], timeout_seconds: float) -> list[Standing]:
+async def ends(cluster: Cluster, asked: Sequence[Asked], timeout_seconds: float) -> list[Standing]:
     """Return how each stands once it was answered and is at rest.
 
     Raises:
@@ -176,9 +176,10 @@ async def _ends(cluster: Cluster, asked: Sequence[_Asked], timeout_seconds: floa
 
     from keybearer.kube.errors import KubeError
 
-    ends = time.monotonic() + timeout_seconds
-    done: dict[_Asked, Standing] = {}
-    latest: dict[_Asked, str] = {}
+    deadline = time.monotonic() + timeout_seconds
+    done: dict[Asked, Standing] = {}
+    latest: dict[Asked, str] = {}
+    unseen: set[Asked] = set()
     with spinner() as say:
         while True:
             for one in asked:
@@ -192,22 +193,32 @@ async def _ends(cluster: Cluster, asked: Sequence[_Asked], timeout_seconds: floa
                     latest[one] = str(error)
                     continue
                 latest[one] = standing.message if answered else "the operator has not answered yet"
+                unseen = unseen | {one} if standing.is_unseen else unseen - {one}
                 if answered and _is_at_rest(standing):
                     done[one] = standing
             left = [one for one in asked if one not in done]
             if not left:
                 return [done[one] for one in asked]
-            if time.monotonic() > ends:
+            if time.monotonic() > deadline:
                 raise CommandError(
                     f"after {timeout_seconds:g} s, {left[0]} isn't done: {latest[left[0]]}",
                     ExitStatus.UNAVAILABLE,
-                    "It goes on by itself; kubectl keybearer explain says what is in its way.",
+                    _step_after(left[0], unseen=left[0] in unseen),
                 )
             say(f"{left[0]}: {latest[left[0]]}")
             await asyncio.sleep(_LOOK_EVERY_SECONDS)
 
 
-async def _look(cluster: Cluster, one: _Asked) -> tuple[Standing, bool]:
+def _step_after(one: Asked, *, unseen: bool) -> str:
+    if not unseen:
+        return "It goes on by itself; kubectl keybearer explain says what is in its way."
+    return (
+        f"No operator has looked at it. Check that one runs and serves namespace {one.key.namespace}: "
+        "keybearer doctor"
+    )
+
+
+async def _look(cluster: Cluster, one: Asked) -> tuple[Standing, bool]:
     body = await cluster.gateway.get(one.resource, one.key)
     meta = None if body is None else body.get("metadata")
     if body is None or not isinstance(meta, dict) or meta.get("uid") != one.uid:

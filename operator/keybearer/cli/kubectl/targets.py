@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from keybearer.cli.failures import CommandError, ExitStatus
+from keybearer.cli.failures import misused
 
 __all__ = ["KINDS", "Target", "kind_of_word", "one_target_of", "targets_of"]
 
@@ -46,7 +46,7 @@ def targets_of(words: Sequence[str]) -> list[Target]:
     if len(words) == 1:
         return [Target(kind) for kind in kinds]
     if len(kinds) > 1:
-        raise CommandError("names go with one kind: say KIND NAME, or KIND/NAME", ExitStatus.USAGE)
+        raise misused("names go with one kind: say KIND NAME, or KIND/NAME")
     return [Target(kinds[0], name) for name in words[1:]]
 
 
@@ -58,14 +58,14 @@ def one_target_of(words: Sequence[str]) -> Target:
     """
     found = targets_of(words)
     if len(found) != 1 or found[0].name is None:
-        raise CommandError("name one object: KIND NAME, or KIND/NAME", ExitStatus.USAGE)
+        raise misused("name one object: KIND NAME, or KIND/NAME")
     return found[0]
 
 
 def _slashed(word: str) -> Target:
     kind, slash, name = word.partition("/")
     if not (slash and name) or "/" in name:
-        raise CommandError(f"{word!r} is no KIND/NAME", ExitStatus.USAGE)
+        raise misused(f"{word!r} is no KIND/NAME")
     return Target(_kind(kind), name)
 
 
@@ -73,5 +73,5 @@ def _kind(word: str) -> str:
     found = kind_of_word(word)
     if found is None:
         known = ", ".join(words[0] for words in KINDS.values())
-        raise CommandError(f"{word!r} is none of our kinds, which are {known}", ExitStatus.USAGE)
+        raise misused(f"{word!r} is not a kind of Keybearer; the kinds are {known}")
     return found

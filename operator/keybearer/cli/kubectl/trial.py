@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 
 from pydantic import ValidationError
 
-from keybearer.cli.failures import CommandError, ExitStatus
+from keybearer.cli.failures import CommandError, ExitStatus, misused
 from keybearer.cli.kubectl.cluster import Cluster
 from keybearer.cli.kubectl.foreseen import foresee, read_spec, secrets_needed, targets_named
 from keybearer.cli.kubectl.foresight import Around
@@ -15,6 +15,7 @@ from keybearer.controllers.custom_resource import describe_invalid
 from keybearer.controllers.json_reading import mapping_of, text_of
 from keybearer.controllers.kinds import RESOURCES
 from keybearer.controllers.target.desired import OWNER_LABEL
+from keybearer.controllers.target.observed import owner_of_another_kind
 from keybearer.kube.dry_run import dry_run_apply
 from keybearer.kube.errors import (
     ConflictError,
@@ -54,7 +55,7 @@ async def try_manifest(
     resource = RESOURCES[text_of(manifest.get("kind"))]
     key = ObjectKey(text_of(meta.get("namespace")) or cluster.namespace, text_of(meta.get("name")))
     if not key.name:
-        raise CommandError(f"a {resource.kind} of the manifests has no metadata.name", ExitStatus.USAGE)
+        raise misused(f"a {resource.kind} of the manifests has no metadata.name")
     steps: list[Step] = []
     before = await cluster.gateway.get(resource, key)
     wanted = {name: part for name, part in manifest.items() if name != "status"}
@@ -117,6 +118,7 @@ async def _around(
 ) -> Around:
     """Look at what is there: at its metadata alone, which hold no values."""
     owners: dict[tuple[str, str], str] = {}
+    controllers: dict[tuple[str, str], str] = {}
     unknown: set[tuple[str, str]] = set()
     missing: set[str] = set()
     for kind, name in targets:
@@ -126,8 +128,11 @@ async def _around(
             unknown.add((kind, name))
             continue
         if found is not None:
-            labels = mapping_of(mapping_of(found.get("metadata")).get("labels"))
-            owners[kind, name] = text_of(labels.get(OWNER_LABEL))
+            meta = mapping_of(found.get("metadata"))
+            owners[kind, name] = text_of(mapping_of(meta.get("labels")).get(OWNER_LABEL))
+            another = owner_of_another_kind(meta)
+            if another is not None:
+                controllers[kind, name] = another
     for name in needed:
         try:
             there = await cluster.gateway.get(SECRETS, ObjectKey(namespace, name), metadata_only=True)
@@ -135,4 +140,4 @@ async def _around(
             continue  # whether it is there is not ours to know; the operator will say
         if there is None:
             missing.add(name)
-    return Around(owners, frozenset(unknown), frozenset(missing))
+    return Around(owners, frozenset(unknown), frozenset(missing), controllers)

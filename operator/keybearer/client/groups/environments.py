@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from keybearer.client.operations import environments
-from keybearer.client.resources import Resource, Shell, call
+from keybearer.client.operations.environments import ListEnvironments
+from keybearer.client.resources import Resource, Shell, ask, call
+from keybearer.interface import environments
 
 __all__ = ["EnvironmentsApi"]
 
@@ -11,9 +12,9 @@ __all__ = ["EnvironmentsApi"]
 class EnvironmentsApi(Resource[Shell]):
     """`client.environments`."""
 
-    list = call(environments.ListEnvironments)
-    get = call(environments.GetEnvironment)
-    get_by_slug = call(environments.GetEnvironmentBySlug)
-    create = call(environments.CreateEnvironment)
-    update = call(environments.UpdateEnvironment)
-    delete = call(environments.DeleteEnvironment)
+    list = call(ListEnvironments)
+    get = ask(environments.GET)
+    get_by_slug = ask(environments.GET_BY_SLUG)
+    create = ask(environments.CREATE)
+    update = ask(environments.UPDATE)
+    delete = ask(environments.DELETE)

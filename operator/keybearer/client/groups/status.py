@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from keybearer.client.operations.status import GetStatus
+from keybearer.client.operations.status import GetClock, GetStatus
 from keybearer.client.resources import Resource, Shell, call
 
 __all__ = ["StatusApi"]
@@ -12,3 +12,4 @@ class StatusApi(Resource[Shell]):
     """`client.status`."""
 
     get = call(GetStatus)
+    clock = call(GetClock)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from keybearer.client.operations import tags
-from keybearer.client.resources import Resource, Shell, call
+from keybearer.client.resources import Resource, Shell, ask
+from keybearer.interface import tags
 
 __all__ = ["TagsApi"]
 
@@ -11,8 +11,9 @@ __all__ = ["TagsApi"]
 class TagsApi(Resource[Shell]):
     """`client.tags`."""
 
-    list = call(tags.ListTags)
-    get = call(tags.GetTag)
-    get_by_slug = call(tags.GetTagBySlug)
-    create = call(tags.CreateTag)
-    delete = call(tags.DeleteTag)
+    list = ask(tags.LIST)
+    get = ask(tags.GET)
+    get_by_slug = ask(tags.GET_BY_SLUG)
+    create = ask(tags.CREATE)
+    update = ask(tags.UPDATE)
+    delete = ask(tags.DELETE)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Annotated, ClassVar, Literal
 
@@ -195,6 +195,14 @@ class CreateInternalAuthority(_One):
             )
         )
         return Request("POST", _INTERNAL, body=body)
+
+    def read(self, response: Response) -> InternalAuthority:
+        """Return the authority with the status that it has: the answer repeats the one that was asked for."""
+        made = decode(response, InternalAuthority)
+        configuration = made.configuration
+        if configuration is None or configuration.active_ca_cert_id is not None:
+            return made
+        return replace(made, status="pending-certificate")
 
 
 @dataclass(frozen=True, slots=True)

@@ -185,4 +185,4 @@ class RemoveUserMembership(Operation[UserMembership]):
 
 
 def _roles(slugs: tuple[ProjectRoleSlug, ...]) -> wire.PutMembership:
-    return wire.PutMembership(roles=[wire.MembershipRole(role=slug) for slug in slugs])
+    return wire.PutMembership(roles=[wire.GivenRole(role=slug) for slug in slugs])

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
+from keybearer.base.nearest import did_you_mean
 from keybearer.controllers.appconnection.plan import DesiredConnection, RotationTerms
 from keybearer.controllers.appconnection.reasons import Reason
 from keybearer.controllers.appconnection.resource import AppConnectionSpec
@@ -17,9 +18,10 @@ from keybearer.controllers.fingerprint import Fingerprinter
 from keybearer.controllers.objects import ObservedObject
 from keybearer.controllers.outcome import StalledError
 from keybearer.controllers.ownership import mark_of
+from keybearer.controllers.remedy import Remedy
 from keybearer.wire.base import SLUG_PATTERN
 from keybearer.wire.credentials import Method
-from keybearer.wire.vocabulary import canonical_app
+from keybearer.wire.vocabulary import Vocabulary, canonical_app
 
 if TYPE_CHECKING:
     from keybearer.destinations.catalogue import Catalogue
@@ -48,17 +50,20 @@ def kind_of(spec: AppConnectionSpec, catalogue: Catalogue) -> ConnectionKind:
     app, _ = canonical_app(spec.app)
     model = catalogue.app(app)
     if model is None:
-        known = ", ".join(sorted(one.name for one in catalogue.apps))
+        names = sorted(Vocabulary.PUBLISHED.app(one.name) for one in catalogue.apps)
         raise StalledError(
             Reason.UNKNOWN_APP,
-            f"spec.app {spec.app} is none of {known}. If a package ships it, start the operator with "
-            "--destinations-from and the name of that package",
+            f"spec.app {spec.app} is none of {', '.join(names)}; if a package ships it, start the operator with "
+            f"--destinations-from and the name of that package{did_you_mean(spec.app, names)}",
         )
     method = model.methods.get(spec.method)
     if method is None:
         known = ", ".join(sorted(model.methods))
         raise StalledError(
-            Reason.UNKNOWN_APP, f"spec.method {spec.method} is none that {model.title} takes: {known}"
+            Reason.UNKNOWN_APP,
+            f"spec.method {spec.method} is none that {model.title} takes: {known}"
+            f"{did_you_mean(spec.method, model.methods)}",
+            remedy=Remedy("Correct spec.method.", "keybearer connections options", about="spec.method"),
         )
     _require_hidden(spec, method)
     return ConnectionKind(app, spec.method, method)

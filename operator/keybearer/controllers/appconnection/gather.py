@@ -10,7 +10,7 @@ from keybearer.controllers.appconnection.reasons import Reason
 from keybearer.controllers.appconnection.resource import AppConnectionSpec
 from keybearer.controllers.outcome import StalledError
 from keybearer.controllers.references import References
-from keybearer.controllers.secret_key_ref import SecretKeyRef
+from keybearer.controllers.secret_key_ref import SecretKeyRef, remedy_of_absent
 from keybearer.controllers.service_session import ServiceSession
 from keybearer.controllers.work import WorkKey
 
@@ -78,11 +78,13 @@ class ConnectionGatherer:
                 raise StalledError(
                     Reason.CREDENTIALS_NOT_FOUND,
                     f"{where} doesn't exist; create it, or correct spec.credentials.{name}",
+                    remedy=remedy_of_absent(ref, f"spec.credentials.{name}", has_secret=False),
                 )
             if ref.key not in data:
                 raise StalledError(
                     Reason.CREDENTIALS_NOT_FOUND,
                     f"{where} has no key {ref.key}; add it, or correct spec.credentials.{name}",
+                    remedy=remedy_of_absent(ref, f"spec.credentials.{name}", has_secret=True),
                 )
             fields[name] = _text(f"key {ref.key} of {where}", data[ref.key])
         return fields

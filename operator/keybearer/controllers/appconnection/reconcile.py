@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 
@@ -17,6 +19,7 @@ from keybearer.controllers.appconnection.plan import (
     UpdateConnection,
     plan_connection,
 )
+from keybearer.controllers.appconnection.remedies import REMEDIES
 from keybearer.controllers.appconnection.remote import RemoteConnections
 from keybearer.controllers.appconnection.resource import AppConnectionSpec, RemoteDeletionPolicy
 from keybearer.controllers.appconnection.status import AppConnectionStatus
@@ -24,12 +27,15 @@ from keybearer.controllers.catalogue import CatalogueOf
 from keybearer.controllers.cluster_identity import ClusterIdentity
 from keybearer.controllers.fingerprint import Fingerprinter
 from keybearer.controllers.objects import ObjectStore, ObservedObject
+from keybearer.controllers.outcome import ReconcileError
 from keybearer.controllers.ownership import is_own, mark_of
 from keybearer.controllers.reconciler import Kind, KindReconciler, Leftover
+from keybearer.controllers.remedy import Remedy
 from keybearer.controllers.requests import PendingRequest
 from keybearer.controllers.telemetry import Telemetry
 from keybearer.controllers.work import WorkKey
 from keybearer.controllers.workers import RunResult
+from keybearer.kube.errors import KubeError
 from keybearer.kube.gateway import Gateway
 from keybearer.wire.vocabulary import canonical_app
 
@@ -43,8 +49,27 @@ _NEEDED_TO_FIND = _NEEDED_TO_DELETE | {"app", "name", "project_id", "project_slu
 
 
 _KIND = Kind(
-    spec=AppConnectionSpec, status=AppConnectionStatus, outcome=ConnectionOutcome, requests=frozenset({SYNC})
+    spec=AppConnectionSpec,
+    status=AppConnectionStatus,
+    outcome=ConnectionOutcome,
+    requests=frozenset({SYNC}),
+    remedies=REMEDIES,
 )
+
+
+_OF_ORGANIZATION = (
+    "without spec.projectSlug, the connection is of the organization, and roles of projects don't apply"
+)
+
+
+def _in_a_project(name: str) -> Remedy:
+    patch = shlex.quote('{"spec":{"projectSlug":"PROJECT"}}')
+    return Remedy(
+        "Set spec.projectSlug to the project that uses the connection, where the identity needs the role admin; or "
+        "name an identity with the role admin of the organization in spec.identityRef.",
+        f"kubectl -n {{namespace}} patch appconnection {name} --type=merge -p {patch}",
+        about="spec.projectSlug",
+    )
 
 
 class AppConnectionReconciler(KindReconciler[AppConnectionSpec, AppConnectionStatus, ConnectionOutcome]):
@@ -113,6 +138,20 @@ class AppConnectionReconciler(KindReconciler[AppConnectionSpec, AppConnectionSta
         if present is None:
             raise TypeError("nothing was planned for a connection that is not there")
         return connected(desired, present), RunResult(requeue_after=_REFRESH)
+
+    def _broke_off(
+        self,
+        error: ReconcileError | KubeError,
+        seen: ObservedObject,
+        spec: AppConnectionSpec | None,
+        previous: AppConnectionStatus,
+    ) -> tuple[ConnectionOutcome, RunResult]:
+        outcome, result = super()._broke_off(error, seen, spec, previous)
+        is_of_project = spec is None or spec.project_id is not None or spec.project_slug is not None
+        if outcome.reason != "PermissionDenied" or is_of_project:
+            return outcome, result
+        message = f"{outcome.message}; {_OF_ORGANIZATION}"
+        return replace(outcome, message=message, remedy=_in_a_project(seen.key.name)), result
 
     def _status_after(
         self,

@@ -1,26 +1,36 @@
-"""What a person does about each reason of an AppConnection."""
+"""What is to be done about each reason of an AppConnection."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from keybearer.controllers.appconnection.reasons import Reason
+from keybearer.controllers.custom_resource import Turn
+from keybearer.controllers.remedy import SHARED_REMEDIES, Remedy
 
 __all__ = ["REMEDIES"]
 
-REMEDIES: Mapping[Reason, str] = {
-    Reason.CONNECTED: "",
-    Reason.SPEC_INVALID: "Correct the field that the message names.",
-    Reason.UNKNOWN_APP: "Correct spec.app or spec.method: keybearer connections options lists what there is.",
-    Reason.CREDENTIALS_INVALID: "Correct the field of spec.credentials that the message names.",
-    Reason.CREDENTIALS_NOT_FOUND: "Create the Secret, or its key, that the message names.",
-    Reason.CONNECTION_CONFLICT: "Choose another name, or set spec.adopt if no other object manages the connection.",
-    Reason.IMMUTABLE_FIELD: "Put the field back, or create another AppConnection and delete this one.",
-    Reason.CONNECTION_REFUSED: "The message says who refuses, and why: correct credentials or address, or allow the "
-    "address with keybearer serve --allow-outbound.",
-    Reason.PROJECT_NOT_FOUND: "Correct the project, or give the identity a role in it.",
-    Reason.IN_USE: "Delete the syncs that use it, or wait for spec.deletionDeadline.",
-    Reason.CLUSTER_UNAVAILABLE: "Nothing: it is tried again.",
-    Reason.INTERNAL_ERROR: "Look for the reconcile id of the message in the operator's log, and report it.",
+REMEDIES: Mapping[str, Remedy] = {
+    **SHARED_REMEDIES,
+    Reason.CONNECTED: Remedy("", turn=Turn.NOBODY),
+    Reason.UNKNOWN_APP: Remedy("Correct spec.app.", "keybearer connections options", about="spec.app"),
+    Reason.CREDENTIALS_INVALID: Remedy(
+        "Correct the field of spec.credentials that the message names.", about="spec.credentials"
+    ),
+    Reason.CREDENTIALS_NOT_FOUND: Remedy(
+        "Create the Secret, or its key, that the message names.", about="spec.credentials"
+    ),
+    Reason.CONNECTION_CONFLICT: Remedy("Do what the message says.", about="spec.name"),
+    Reason.IMMUTABLE_FIELD: Remedy(
+        "Put the field back, or create another AppConnection and delete this one."
+    ),
+    Reason.CONNECTION_REFUSED: Remedy(
+        "Correct the credentials or the address as the message says.",
+        about="spec.credentials",
+    ),
+    Reason.IN_USE: Remedy(
+        "Delete the syncs that use it, or wait for spec.deletionDeadline.",
+        "keybearer syncs list --project {project}",
+    ),
 }
-"""What a person does about each reason; empty where nothing is to be done."""
+"""What is to be done about each reason."""

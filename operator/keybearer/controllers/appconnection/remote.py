@@ -14,14 +14,23 @@ from keybearer.controllers.appconnection.plan import (
     UpdateConnection,
 )
 from keybearer.controllers.appconnection.reasons import Reason
+from keybearer.controllers.custom_resource import Turn
 from keybearer.controllers.outcome import StalledError
 from keybearer.controllers.ownership import marked
+from keybearer.controllers.remedy import Remedy
 from keybearer.controllers.resource_fields import told_instant
 from keybearer.controllers.service_session import ServiceSession
 
 __all__ = ["RemoteConnections"]
 
 _T = TypeVar("_T")
+_ALLOWS = "--allow-outbound"
+"""The flag that the service names where an address is one that it doesn't call."""
+_FORBIDDEN_ADDRESS = Remedy(
+    f"Have the service started with {_ALLOWS} and the address, or correct the address in spec.credentials.",
+    turn=Turn.SERVICE_ADMINISTRATOR,
+    about="spec.credentials",
+)
 
 
 class RemoteConnections:
@@ -120,7 +129,8 @@ class RemoteConnections:
             return await self._session.perform(act, what)
         except StalledError as error:
             if error.reason == "ServiceRefused":
-                raise StalledError(reason, error.message) from error
+                remedy = _FORBIDDEN_ADDRESS if _ALLOWS in error.message else None
+                raise StalledError(reason, error.message, remedy=remedy) from error
             raise
 
 

@@ -53,7 +53,7 @@ class CredentialSource(RuledModel):
 
     value: Annotated[
         str | None,
-        Field(max_length=4096, description="The text itself; refused for what the app keeps secret."),
+        Field(max_length=4096, description="The text itself. Refused for fields that the app keeps secret."),
     ] = None
     value_from: Annotated[ValueFrom | None, Field(description="Where it is kept.")] = None
 
@@ -98,8 +98,10 @@ class AppConnectionSpec(SpecModel):
             min_length=1,
             max_length=64,
             pattern=_SLUG,
-            description="The name in the service: small letters, digits and single hyphens. Without it, the "
-            "name of this object.",
+            description=(
+                "The name in the service: lower-case letters, digits and single hyphens. Without "
+                "it, the name of this object."
+            ),
         ),
     ] = None
     app: Annotated[
@@ -133,19 +135,23 @@ class AppConnectionSpec(SpecModel):
     rotation: Annotated[
         Rotation | None,
         Field(
-            description="Lets the service make the credentials anew by itself. From then on those of the Secret "
-            "are used only when they change."
+            description=(
+                "Lets the service replace the credentials automatically. From then on those of "
+                "the Secret are used only when they change."
+            )
         ),
     ] = None
     adopt: Annotated[
         bool,
-        Field(description="Lets this object take over a connection of its name that nobody else manages."),
+        Field(
+            description=("Lets this object take over a connection of its name that no other object manages.")
+        ),
     ] = False
     on_delete: Annotated[
         RemoteDeletionPolicy,
         Field(
             strict=False,
-            description="What becomes of the connection in the service when this object is deleted.",
+            description="Deletes or retains the connection in the service when this object is deleted.",
         ),
     ] = RemoteDeletionPolicy.DELETE
 
@@ -173,7 +179,7 @@ APP_CONNECTION = CustomResource(
     plural="appconnections",
     singular="appconnection",
     short_names=("kbac",),
-    description="Makes the secrets service able to reach another store.",
+    description="Gives the secrets service access to another store.",
     spec=AppConnectionSpec,
     status=AppConnectionStatus,
     columns=(

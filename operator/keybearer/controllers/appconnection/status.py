@@ -23,7 +23,7 @@ class RotationStatus(ResourceModel):
 
 
 class AppConnectionStatus(StatusModel):
-    """What the operator last did and saw."""
+    """The operator's last actions and observations."""
 
     conditions: Annotated[
         tuple[Condition, ...],
@@ -40,13 +40,16 @@ class AppConnectionStatus(StatusModel):
     version: Annotated[int | None, Field(ge=0, description="Counts its changes in the service.")] = None
     credentials_hash: Annotated[
         str | None,
-        Field(max_length=128, description="The service's hash of what it keeps; another one means a change."),
+        Field(
+            max_length=128,
+            description="The service's hash of the stored credentials. Another hash means a change.",
+        ),
     ] = None
     fingerprint: Annotated[
         str | None,
         Field(
             max_length=128,
-            description="Keyed HMAC of the credentials that were given last; no help in guessing them.",
+            description="Keyed HMAC of the last credentials, useless for guessing them.",
         ),
     ] = None
     rotation: Annotated[RotationStatus | None, Field(description="The rotation, where there is one.")] = None

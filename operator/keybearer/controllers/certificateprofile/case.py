@@ -53,7 +53,7 @@ class Case:
         entry: as the status will say; replaced as the round goes on.
         secret: what became of its Secret.
         passwords: of its keystores.
-        keystores: their digest.
+        keystores: digest of them, and of the Secret's labels and annotations.
         present: its Secret, where it was read.
         kept: the attempt that the keyring notes.
         fresh: whether that was noted in this round.

@@ -9,7 +9,6 @@ from datetime import datetime
 
 from keybearer.base.certificate_terms import CertificateStatus, RevocationReason
 from keybearer.controllers.certificateprofile.case import Case
-from keybearer.controllers.certificateprofile.concurrency import Concurrency
 from keybearer.controllers.certificateprofile.context import RoundContext
 from keybearer.controllers.certificateprofile.desired import Made, Wish, make
 from keybearer.controllers.certificateprofile.reasons import Reason
@@ -17,6 +16,7 @@ from keybearer.controllers.certificateprofile.secret_contents import KeptAttempt
 from keybearer.controllers.certificateprofile.status import Need
 from keybearer.controllers.certificateprofile.storage import CertificateStorage
 from keybearer.controllers.certificateprofile.trigger import Decision, Keep, Mint, Post, Wait
+from keybearer.controllers.concurrency import Concurrency
 from keybearer.controllers.issuance.service import IssuedCertificate, RequestState
 from keybearer.controllers.outcome import ReconcileError
 from keybearer.controllers.underway import UnknownOrders

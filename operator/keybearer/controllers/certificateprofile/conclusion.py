@@ -30,6 +30,7 @@ from keybearer.controllers.conditions import (
 )
 from keybearer.controllers.issuance.timing import CLOCKS_AGREE
 from keybearer.controllers.outcome import Outcome, ReconcileError, StalledError
+from keybearer.controllers.target.status import WorkloadStatus
 
 __all__ = ["Issued", "ProfileOutcome", "Standing", "aspects_of", "build_status", "conclude", "facts_of"]
 
@@ -92,6 +93,7 @@ class Issued:
     lost_keys: LostKeys | None
     revocations: tuple[Revocation, ...]
     valid: int
+    workloads: tuple[WorkloadStatus, ...] = ()
     aspects: tuple[Aspect, ...] = ()
 
 
@@ -159,6 +161,7 @@ def build_status(
             "wave": issued.wave,
             "lost_keys": issued.lost_keys,
             "revocations": issued.revocations,
+            "workloads": issued.workloads,
             "issued": f"{issued.valid}/{len(issued.entries)}",
             "next_renewal_time": min(renewals, default=None),
         }

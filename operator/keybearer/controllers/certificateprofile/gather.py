@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from keybearer.base.certificate_terms import RequestStatus
@@ -19,7 +19,7 @@ from keybearer.controllers.certificateprofile.secret_contents import (
     CA_KEY,
     CERTIFICATE_KEY,
     Passwords,
-    keystores_digest,
+    form_digest,
     origins_of,
 )
 from keybearer.controllers.certificateprofile.spec_certificate import Certificate
@@ -34,7 +34,7 @@ from keybearer.controllers.issuance.timing import renewal_time, spread
 from keybearer.controllers.objects import ObservedObject, TargetKey
 from keybearer.controllers.outcome import StalledError
 from keybearer.controllers.references import References
-from keybearer.controllers.secret_key_ref import SecretKeyRef
+from keybearer.controllers.secret_key_ref import SecretKeyRef, remedy_of_absent
 from keybearer.controllers.service_session import ServiceSession
 from keybearer.controllers.target.observed import PresentTarget
 from keybearer.controllers.work import WorkKey
@@ -55,10 +55,30 @@ class ProfileGatherer:
         self._access = access
         self._references = references
 
-    def follow(self, follower: WorkKey, spec: CertificateProfileSpec) -> None:
-        """Have the CertificateProfile reconciled when a Secret that it names changes."""
-        named = frozenset(ref.name for entry in spec.certificates for ref in _references_of(entry))
-        self._references.follow(follower, secrets=named | {spec.identity_ref.name}, config_maps=frozenset())
+    def follow(self, follower: WorkKey, spec: CertificateProfileSpec, *, targets: bool = False) -> None:
+        """Reconcile the CertificateProfile when a Secret that it names changes.
+
+        Args:
+            follower: the CertificateProfile.
+            spec: its spec.
+            targets: also when somebody changes or deletes a Secret that stores a certificate.
+        """
+        named = {ref.name for entry in spec.certificates for ref in _references_of(entry)}
+        if targets:
+            named.update(entry.target_name for entry in spec.certificates)
+        secrets = frozenset(named | {spec.identity_ref.name})
+        self._references.follow(follower, secrets=secrets, config_maps=frozenset())
+
+    async def await_targets(self, follower: WorkKey, spec: CertificateProfileSpec) -> None:
+        """Follow the Secrets that store certificates too, from their present state on.
+
+        Raises:
+            ObjectGoneError: the CertificateProfile was forgotten meanwhile.
+            KubeError: the API server can't be asked.
+        """
+        self.follow(follower, spec, targets=True)
+        for entry in spec.certificates:
+            await self._references.secret(follower, entry.target_name, frozenset())
 
     def forget(self, follower: WorkKey) -> None:
         """End all that the CertificateProfile follows."""
@@ -135,9 +155,17 @@ class ProfileGatherer:
         where = f"{what}: Secret {follower.namespace}/{ref.name}"
         data = await self._references.secret(follower, ref.name, frozenset({ref.key}))
         if data is None:
-            raise StalledError(reason, f"{where} doesn't exist; create it, or correct the reference")
+            raise StalledError(
+                reason,
+                f"{where} doesn't exist; create it, or correct the reference",
+                remedy=remedy_of_absent(ref, _FIELDS[reason], has_secret=False),
+            )
         if ref.key not in data:
-            raise StalledError(reason, f"{where} has no key {ref.key}; add it, or correct the reference")
+            raise StalledError(
+                reason,
+                f"{where} has no key {ref.key}; add it, or correct the reference",
+                remedy=remedy_of_absent(ref, _FIELDS[reason], has_secret=True),
+            )
         encoded = data[ref.key]
         try:
             text = base64.b64decode(encoded if isinstance(encoded, str) else "", validate=True).decode()
@@ -149,6 +177,13 @@ class ProfileGatherer:
                 reason, f"{where}: key {ref.key} is longer than {length_max} characters; shorten it"
             )
         return text
+
+
+_FIELDS: Mapping[Reason, str] = {
+    Reason.CSR_INVALID: "spec.certificates[].csr.secretKeyRef",
+    Reason.KEYSTORE_PASSWORD_NOT_FOUND: "spec.certificates[].keystores",
+}
+"""Which field names the Secret of a text."""
 
 
 def _references_of(entry: Certificate) -> Iterator[SecretKeyRef]:
@@ -241,7 +276,7 @@ class CaseBuilder:
                 desired,
                 new_entry(desired, before),
                 passwords=passwords,
-                keystores=keystores_digest(entry.keystores, passwords, self._fingerprinter),
+                keystores=form_digest(entry.keystores, entry.secret_template, passwords, self._fingerprinter),
             )
             await self._look(seen, case)
             cases.append(case)

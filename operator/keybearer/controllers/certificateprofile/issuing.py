@@ -44,6 +44,9 @@ from keybearer.controllers.issuance.service import CertificateService, PresentPr
 from keybearer.controllers.objects import TargetKey
 from keybearer.controllers.outcome import ReconcileError, StalledError
 from keybearer.controllers.resource_fields import write_duration
+from keybearer.controllers.target.restart import Restarts, WantedRestart
+from keybearer.controllers.target.spec import Workload
+from keybearer.controllers.target.status import WORKLOADS_MAX, WorkloadStatus
 from keybearer.controllers.telemetry import Telemetry
 from keybearer.controllers.workers import RunResult
 
@@ -249,6 +252,7 @@ class Issuing:
         gone = [entry for entry in previous.certificate_requests if entry.name not in names]
         work = CertificateRound(self._tools, context, cases)
         await work.run()
+        restarts = await self._restart(run, cases, broken)
         due = await self._removal.retire(run, gone, run.secret_names, run.time(self._clock.now()))
         revoked = await self._removal.revoke((*previous.revocations, *due), run.service)
         now = run.time(self._clock.now())
@@ -265,7 +269,12 @@ class Issuing:
             tone, reason, message = Tone.WAITING, contested.reason, contested.message
         if revoked.trouble is not None and tone is Tone.READY:
             tone, reason, message = Tone.WAITING, revoked.trouble.reason, revoked.trouble.message
+        if restarts.message and tone is Tone.READY:
+            message = f"{message}; {restarts.message}"
+        if restarts.trouble is not None and tone is Tone.READY:
+            message = f"{message}; {restarts.trouble.message}"
         issued = Issued(
+            workloads=restarts.workloads,
             entries=tuple(one.entry for one in standings),
             authorities=work.authorities,
             former=former_authorities(previous.former_authorities, dropped, work.authorities, last, now),
@@ -276,16 +285,47 @@ class Issuing:
             aspects=aspects_of(standings, run.service.clock_ahead, contested),
         )
         self._tell(context, standings, cases)
-        outcome = ProfileOutcome(
-            tone, reason, message, profile=_profile_status(context.profile), issued=issued
-        )
-        known = (*(one.trouble for one in standings), revoked.trouble, contested)
+        known = (*(one.trouble for one in standings), revoked.trouble, contested, restarts.trouble)
         troubles = [one for one in known if one is not None]
+        outcome = ProfileOutcome(
+            tone,
+            reason,
+            message,
+            profile=_profile_status(context.profile),
+            issued=issued,
+            remedy=next((one.remedy for one in troubles if one.reason == reason), None),
+        )
         # What a person must change is looked at again with the rest; only what may pass by itself backs off.
         if any(one.retry and not isinstance(one, StalledError) for one in troubles):
             return outcome, RunResult(failed=True)
-        later = [one.after for one in troubles if one.after is not None]
+        waits = (*(one.after for one in troubles), restarts.after)
+        later = [wait for wait in waits if wait is not None]
         return outcome, RunResult(requeue_after=min((_again(work, cases, now), *later)))
+
+    async def _restart(self, run: RunContext, cases: Sequence[Case], broken: Sequence[Broken]) -> Restarts:
+        """Restart the workloads that read the Secrets, once for each change of them."""
+        before, renewed = run.previous.workloads, {case.name for case in cases if case.renewed}
+        entries = {one.name: one for one in (*(case.entry for case in cases), *(one.entry for one in broken))}
+        followed: dict[Workload, list[CertificateRequestStatus]] = {}
+        for certificate in run.spec.certificates:
+            for workload in certificate.rollout_restart:
+                followed.setdefault(workload, []).append(entries[certificate.name])
+        wanted = [
+            WantedRestart(
+                workload,
+                _value_for(read),
+                any(one.name in renewed for one in read) or _is_owed(place, read, before),
+            )
+            for place, (workload, read) in enumerate(followed.items())
+        ]
+        is_first = not run.previous.certificate_requests
+        look = is_first or run.previous.observed_generation != run.seen.generation
+        restarts = await self._tools.restarter.settle(run.seen, wanted, before, look=look)
+        for case in cases:
+            named = {(one.kind, one.name) for one in case.desired.entry.rollout_restart}
+            if case.entry.restart_due and not named & restarts.unsettled:
+                case.say(restart_due=None)
+        return restarts
 
     def _tell(self, context: RoundContext, standings: Sequence[Standing], cases: Sequence[Case]) -> None:
         """Tell Events and metrics of what has changed."""
@@ -314,6 +354,21 @@ class Issuing:
                 # What is served goes on, so that no condition tells of it.
                 message = f"certificate {case.name} could not be issued anew: {case.entry.message}"
                 self._telemetry.certificate(context.run.seen, case.entry.reason, message, fine=False)
+
+
+def _value_for(read: Sequence[CertificateRequestStatus]) -> str:
+    """Return what a restart for these certificates is known by: the first that needs it tells."""
+    one = next((one for one in read if one.restart_due), read[0])
+    return f"{one.secret_name}:{one.serial_number}"
+
+
+def _is_owed(place: int, read: Sequence[CertificateRequestStatus], before: Sequence[WorkloadStatus]) -> bool:
+    """Tell whether a restart is left to do that the status says of the certificate alone.
+
+    So did an earlier version, and so it is with workloads beyond those that the status lists.
+    """
+    is_untold = not before or place >= WORKLOADS_MAX
+    return is_untold and any(one.restart_due for one in read)
 
 
 def _in_order(

@@ -34,12 +34,14 @@ _LISTED_MAX = 500
 """Secrets of a namespace beyond which its list costs more."""
 _OF_CERTIFICATES = TargetWords(
     name="secretName",
-    take_over="set adopt to take over one that belongs to nobody",
+    field="spec.certificates[].secretName",
+    take_over="set spec.certificates[].adopt to take over one that belongs to nobody",
     smaller="leave out keystores, or have it signed by an authority with a shorter chain",
     another_type="",
 )
 _OF_KEYS = TargetWords(
     name="name for the CertificateProfile",
+    field="metadata.name",
     take_over="",
     smaller="the keys of all certificates don't fit into one Secret; spread them over several objects",
     another_type="",
@@ -237,7 +239,7 @@ def _rules_for(seen: ObservedObject, desired: DesiredTarget, *, adopt: bool = Fa
 
 def _refusal(verdict: Verdict) -> StalledError | WaitingError:
     kind = StalledError if verdict.stalled else WaitingError
-    return kind(Reason(verdict.reason), verdict.message)
+    return kind(Reason(verdict.reason), verdict.message, remedy=verdict.remedy)
 
 
 def _told(key: TargetKey, error: ForbiddenError | InvalidError) -> StalledError | ForbiddenError:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from types import MappingProxyType
 
 from keybearer.base.certificate_terms import IssuerType
 from keybearer.base.clock import Clock
@@ -17,10 +20,13 @@ from keybearer.controllers.certificateprofile.resource import NameOrId
 from keybearer.controllers.issuance.service import DescribedProfile, PresentProfile, WhichOne
 from keybearer.controllers.outcome import StalledError
 from keybearer.controllers.ownership import Ownership, is_own, mark_of, marked, ownership_of
+from keybearer.controllers.remedy import Remedy
 from keybearer.controllers.work import WorkKey
 
 __all__ = ["REFRESH", "CreateProfile", "FoundProfile", "Profiles", "UpdateProfile", "plan_profile"]
 
+_PLAIN_WORD = re.compile(r"[A-Za-z0-9][-A-Za-z0-9_]*")
+"""What can be a word of a command that is pasted."""
 _NO_DEFAULTS = ProfileDefaults()
 REFRESH = timedelta(minutes=5)
 """How often a profile and its authority are compared with what the service holds."""
@@ -48,6 +54,7 @@ def plan_profile(
     known_id: str | None,
     *,
     adopts: bool,
+    names: Mapping[str, str] = MappingProxyType({}),
 ) -> CreateProfile | UpdateProfile | None:
     """Return what has to be done; None where all is as described.
 
@@ -57,6 +64,7 @@ def plan_profile(
         mark: of the object.
         known_id: that the status says.
         adopts: whether a profile that nobody's object manages may be taken over.
+        names: of policies and authorities, by their ids, as far as they are known.
 
     Raises:
         StalledError: it isn't ours, or was changed in what can't be changed.
@@ -64,7 +72,7 @@ def plan_profile(
     if present is None:
         return CreateProfile(described)
     _require_ours(present, mark, takes_unmarked=present.id == known_id or adopts)
-    _require_changeable(described, present)
+    _require_changeable(described, present, names)
     is_described = (
         present.slug == described.slug
         and present.description == described.description
@@ -89,18 +97,40 @@ def _require_ours(present: PresentProfile, mark: str, *, takes_unmarked: bool) -
     )
 
 
-def _require_changeable(described: DescribedProfile, present: PresentProfile) -> None:
-    for what, wanted, there in (
-        ("policy", described.policy_id, present.policy_id),
-        ("authority", described.ca_id, present.ca_id),
-        ("kind of issuer", described.issuer_type, present.issuer_type),
+def _require_changeable(
+    described: DescribedProfile, present: PresentProfile, names: Mapping[str, str]
+) -> None:
+    for what, field, wanted, there in (
+        ("policy", "policyRef", described.policy_id, present.policy_id),
+        ("authority", "caRef", described.ca_id, present.ca_id),
+        ("kind of issuer", "issuerType", described.issuer_type, present.issuer_type),
     ):
-        if wanted != there:
-            raise StalledError(
-                Reason.IMMUTABLE_FIELD,
-                f"the {what} of profile {present.slug} is {there or 'none'} and can't become {wanted or 'none'}; "
-                "describe another profile under another slug",
-            )
+        if wanted == there:
+            continue
+        told, wished = (names.get(one or "", one or "none") for one in (there, wanted))
+        changes = f"put {field} back"
+        remedy: Remedy | None = None
+        if what == "policy":
+            changes = f"{changes} and change policy {told} itself"
+            remedy = _changing_policy(told)
+        raise StalledError(
+            Reason.IMMUTABLE_FIELD,
+            f"the {what} of profile {present.slug} is {told} and can't become {wished}; "
+            f"{changes}, or create another CertificateProfile; what was issued stays as it is",
+            remedy=remedy,
+        )
+
+
+def _changing_policy(policy: str) -> Remedy:
+    """Return the way that keeps certificates and Secrets, given the name or id of the policy."""
+    word = policy if _PLAIN_WORD.fullmatch(policy) else "POLICY"
+    return Remedy(
+        "Put spec.policyRef back, and change that policy: Secrets and certificates stay. Or create another "
+        "CertificateProfile with other names of Secrets, and delete this one when nothing reads its Secrets: they "
+        "are deleted with it.",
+        f"keybearer policies update {word} --allow TYPE=PATTERN --project {{project}}",
+        about="spec.policyRef",
+    )
 
 
 def _plain(defaults: ProfileDefaults | None) -> tuple[object, ...]:
@@ -239,6 +269,7 @@ class Profiles:
             mark,
             None if known is None else known.id,
             adopts=run.spec.adopt,
+            names={} if found is None else await self._names(run, described, found.profile),
         )
         if isinstance(action, CreateProfile):
             return await self._create(run, described)
@@ -248,6 +279,20 @@ class Profiles:
             present = await run.service.update_profile(action.id, described)
             return FoundProfile(present, found.authority)
         return found
+
+    async def _names(
+        self, run: RunContext, described: DescribedProfile, present: PresentProfile
+    ) -> dict[str, str]:
+        """Return names by ids: of the policy and authority that are described, and of a policy there instead."""
+        spec, names = run.spec, dict[str, str]()
+        for ref, known in ((spec.policy_ref, described.policy_id), (spec.ca_ref, described.ca_id)):
+            if ref is not None and ref.name and known:
+                names[known] = ref.name
+        if present.policy_id != described.policy_id:
+            there = await run.service.policy(present.policy_id)
+            if there is not None:
+                names[present.policy_id] = there.name
+        return names
 
     async def _create(self, run: RunContext, described: DescribedProfile) -> FoundProfile:
         present = await run.service.create_profile(described)

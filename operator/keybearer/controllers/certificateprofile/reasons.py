@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import StrEnum
 
+from keybearer.controllers.custom_resource import Turn
+from keybearer.controllers.remedy import AS_THE_MESSAGE_SAYS, SHARED_REMEDIES, Remedy
+
 __all__ = ["REMEDIES", "Reason"]
 
 
@@ -14,51 +17,51 @@ class Reason(StrEnum):
     ISSUED = "Issued"
     """Every certificate is in its Secret and valid."""
     PLANNED = "Planned"
-    """`mode: Plan`: status.plan says what would be done and which rules of the policy stand against it."""
+    """`mode: Plan`: status.plan says what would be done, and which rules of the policy don't allow it."""
     SUSPENDED = "Suspended"
     """`mode: Suspended`: nothing is done."""
 
     ISSUING = "Issuing"
-    """Certificates are being asked for; it goes on at once."""
+    """The operator is requesting certificates."""
     PENDING_APPROVAL = "PendingApproval"
-    """A person has to approve a request in the service."""
+    """A person must approve a request in the service."""
     PENDING = "Pending"
     """The authority has not answered a request yet."""
     PENDING_VALIDATION = "PendingValidation"
-    """The authority is checking that the names are ours."""
+    """The authority is checking that the names are yours."""
     TARGET_CONTESTED = "TargetContested"
-    """Somebody else changes or deletes a Secret each time that it is put right."""
+    """Somebody else changes or deletes a Secret each time that the operator repairs it."""
     REQUEST_FAILED = "RequestFailed"
-    """The service could not have a request fulfilled."""
+    """The authority could not fulfil a request."""
     REQUEST_REJECTED = "RequestRejected"
-    """A request was refused by who approves, or nobody approved it in time."""
+    """An approver rejected a request, or nobody approved it in time."""
     REQUEST_REFUSED = "RequestRefused"
-    """The service took no request: the policy, a limit or a missing right stands against it."""
+    """The service refused a request because of the policy, a limit or a missing right."""
     NOT_CONFORMANT = "NotConformant"
-    """What was issued isn't what was asked for; it was not stored."""
+    """The service issued something else than was requested. It was not stored."""
     REVOKED = "Revoked"
-    """The service says that a certificate was revoked, and `mode: CreateOnce` asks for no other."""
+    """The service says that a certificate was revoked, and `mode: CreateOnce` requests no other."""
     MINT_BUDGET_USED = "MintBudgetUsed"
-    """Keys were lost more often than the budget of an hour lets certificates be issued anew."""
+    """Private keys were lost so often that the limit of new certificates for this hour is used up."""
     ISSUE_BUDGET_USED = "IssueBudgetUsed"
-    """A certificate was requested as often as an hour allows: something makes a new one necessary each time."""
+    """A certificate was requested as often as one hour allows. Something makes a new one necessary each time."""
     RENEW_BEFORE_TOO_LONG = "RenewBeforeTooLong"
-    """`renewBefore` is more than two thirds of the lifetime that the service gives; a third passes all the same."""
+    """`renewBefore` is over two thirds of the lifetime that the service gives. A third of it passes nevertheless."""
     CLOCK_DIFFERS = "ClockDiffers"
-    """The operator's clock and the service's differ by more than a minute; the service's counts."""
+    """The clocks of the operator and the service differ by more than a minute. The service's clock decides."""
     POLICY_VIOLATED = "PolicyViolated"
-    """The policy doesn't allow what is asked for."""
+    """The policy doesn't allow the request."""
 
     SPEC_INVALID = "SpecInvalid"
     """The spec can't be read, or breaks a rule that the CRD can't say."""
     PROFILE_NOT_FOUND = "ProfileNotFound"
     """`existing: true`, and the service has no such profile, or the identity can't see it."""
     PROFILE_CONFLICT = "ProfileConflict"
-    """The service has a profile of this slug that isn't ours to change."""
+    """The service has a profile with this slug, and this object may not change it."""
     PROFILE_REFUSED = "ProfileRefused"
     """The service refuses the profile."""
     IMMUTABLE_FIELD = "ImmutableField"
-    """Policy, authority or kind of issuer were changed, which the service can't do."""
+    """The policy, the authority or the kind of issuer was changed. The service can't do that."""
     POLICY_NOT_FOUND = "PolicyNotFound"
     """The policy doesn't exist, or the identity can't see it."""
     AUTHORITY_NOT_FOUND = "AuthorityNotFound"
@@ -68,59 +71,100 @@ class Reason(StrEnum):
     CSR_INVALID = "CsrInvalid"
     """A certificate signing request can't be read, or isn't where the spec says."""
     KEYSTORE_PASSWORD_NOT_FOUND = "KeystorePasswordNotFound"
-    """A Secret or one of its keys, which a keystore's password is in, doesn't exist."""
+    """The Secret with a keystore's password, or its key, doesn't exist."""
     TARGET_CONFLICT = "TargetConflict"
-    """A Secret of that name exists and isn't this object's."""
+    """A Secret with that name exists, and this object doesn't own it."""
     TOO_LARGE = "TooLarge"
-    """A Secret would be larger than Kubernetes takes; it was not written."""
+    """A Secret would be larger than Kubernetes allows. It was not written."""
     TARGET_REFUSED = "TargetRefused"
-    """The API server takes no such Secret."""
+    """The API server refuses the Secret."""
 
     NAMESPACE_TERMINATING = "NamespaceTerminating"
     """The namespace is being deleted."""
     CLUSTER_UNAVAILABLE = "ClusterUnavailable"
-    """The API server could not be asked or refuses for now; tried again."""
+    """The operator can't reach the API server, or the API server refuses for now. The operator tries again."""
     INTERNAL_ERROR = "InternalError"
-    """A fault of Keybearer; the operator's log has it under the reconcile id of the message."""
+    """A bug of Keybearer. The message has a reconcile id, under which the operator's log has the details."""
 
 
-REMEDIES: Mapping[Reason, str] = {
-    Reason.ISSUED: "",
-    Reason.PLANNED: "Read status.plan, then set spec.mode to Apply.",
-    Reason.SUSPENDED: "Set spec.mode to Apply when it should work again.",
-    Reason.ISSUING: "Nothing: it goes on by itself.",
-    Reason.PENDING_APPROVAL: "Decide in the service: keybearer certificates requests lists what waits, "
-    "keybearer certificates approve and reject decide.",
-    Reason.PENDING: "Nothing: the authority is at work.",
-    Reason.PENDING_VALIDATION: "Nothing, if the names are yours; otherwise take them out of the spec.",
-    Reason.TARGET_CONTESTED: "End what the message names, or remove the certificate from the spec.",
-    Reason.REQUEST_FAILED: "Mend what the message quotes; it is asked again, at once when the spec changes.",
-    Reason.REQUEST_REJECTED: "Ask those who approve; it is asked again after an hour, at once when the spec changes.",
-    Reason.REQUEST_REFUSED: "Change the spec or the policy, as the message says.",
-    Reason.NOT_CONFORMANT: "Compare policy and profile in the service with the difference that the message names.",
-    Reason.REVOKED: "Set spec.mode to Apply to have another one issued.",
-    Reason.MINT_BUDGET_USED: "Find what deletes the Secret of keys again and again, or raise spec.hourlyMintBudget.",
-    Reason.ISSUE_BUDGET_USED: "Find what makes new certificates necessary; the message names the need. "
-    "Nothing else: it is asked for again later.",
-    Reason.RENEW_BEFORE_TOO_LONG: "Lower renewBefore, or raise the lifetime in the spec, or in the profile.",
-    Reason.CLOCK_DIFFERS: "Correct the clock of the operator's node, or that of the service.",
-    Reason.POLICY_VIOLATED: "Change the policy or the spec, as status.plan says.",
-    Reason.SPEC_INVALID: "Correct the field that the message names.",
-    Reason.PROFILE_NOT_FOUND: "Correct spec.slug, or take existing out so that the operator makes the profile.",
-    Reason.PROFILE_CONFLICT: "Choose another spec.slug, set existing to use that profile, or adopt to take it over.",
-    Reason.PROFILE_REFUSED: "Correct what the message quotes, or give the identity the role member of the project.",
-    Reason.IMMUTABLE_FIELD: "Put the field back, or create another CertificateProfile and delete this one.",
-    Reason.POLICY_NOT_FOUND: "Correct spec.policyRef: keybearer policies list shows what there is.",
-    Reason.AUTHORITY_NOT_FOUND: "Correct spec.caRef: keybearer authorities list shows what there is.",
-    Reason.PROJECT_NOT_FOUND: "Correct the project, or give the identity a role in it.",
-    Reason.CSR_INVALID: "Correct the signing request, or the place that csr names.",
-    Reason.KEYSTORE_PASSWORD_NOT_FOUND: "Create the Secret, or its key, that the message names.",
-    Reason.TARGET_CONFLICT: "Choose another secretName, delete the Secret, or set adopt if it belongs to nobody and "
-    "is of the same type.",
-    Reason.TOO_LARGE: "Spread the certificates over several objects, or leave out keystores, as the message says.",
-    Reason.TARGET_REFUSED: "Change what the API server objects to.",
-    Reason.NAMESPACE_TERMINATING: "Nothing: the namespace is on its way out.",
-    Reason.CLUSTER_UNAVAILABLE: "Nothing: it is tried again.",
-    Reason.INTERNAL_ERROR: "Look for the reconcile id of the message in the operator's log, and report it.",
+REMEDIES: Mapping[str, Remedy] = {
+    **SHARED_REMEDIES,
+    Reason.ISSUED: Remedy("", turn=Turn.NOBODY),
+    Reason.PLANNED: Remedy("Look at status.plan, then set spec.mode to Apply.", about="spec.mode"),
+    Reason.ISSUING: Remedy("Nothing: the operator continues.", turn=Turn.NOBODY),
+    Reason.PENDING_APPROVAL: Remedy(
+        "Approve or reject the request in the service.",
+        "keybearer certificates requests --project {project}",
+        turn=Turn.SERVICE_ADMINISTRATOR,
+    ),
+    Reason.PENDING: Remedy("Nothing: the authority is at work.", turn=Turn.NOBODY),
+    Reason.PENDING_VALIDATION: Remedy(
+        "Nothing if the names are yours. Otherwise remove them from the spec.", turn=Turn.NOBODY
+    ),
+    Reason.TARGET_CONTESTED: Remedy(
+        "Stop the program that the message names, or remove the certificate from the spec."
+    ),
+    Reason.REQUEST_FAILED: Remedy(
+        "Correct what the message quotes. The operator asks again later, and at once when the spec changes."
+    ),
+    Reason.REQUEST_REJECTED: Remedy(
+        "Ask the approvers. The operator asks again after an hour, and at once when the spec changes.",
+        turn=Turn.SERVICE_ADMINISTRATOR,
+    ),
+    Reason.REQUEST_REFUSED: Remedy(
+        "Change the spec or the policy, as the message says.",
+        "keybearer policies show {policy} --project {project}",
+        about="spec.certificates",
+    ),
+    Reason.NOT_CONFORMANT: Remedy(
+        "Compare policy and profile in the service with the difference that the message names.",
+        turn=Turn.SERVICE_ADMINISTRATOR,
+    ),
+    Reason.REVOKED: Remedy("Set spec.mode to Apply to get another certificate.", about="spec.mode"),
+    Reason.MINT_BUDGET_USED: Remedy(
+        "Find out what deletes the Secret of keys again and again, or raise spec.hourlyMintBudget.",
+        about="spec.hourlyMintBudget",
+    ),
+    Reason.ISSUE_BUDGET_USED: Remedy(
+        "Find out what makes new certificates necessary; the message names the need. The operator asks again later."
+    ),
+    Reason.RENEW_BEFORE_TOO_LONG: Remedy(
+        "Lower renewBefore, or raise the lifetime in the spec or in the profile.", about="spec.renewBefore"
+    ),
+    Reason.CLOCK_DIFFERS: Remedy(
+        "Correct the clock of the operator's node, or that of the service.", turn=Turn.CLUSTER_ADMINISTRATOR
+    ),
+    Reason.POLICY_VIOLATED: Remedy(
+        "Change the policy or the spec, as status.plan says.", about="spec.certificates"
+    ),
+    Reason.PROFILE_NOT_FOUND: Remedy(
+        "Correct spec.slug, or remove existing so that the operator makes the profile.",
+        "keybearer profiles list --project {project}",
+        about="spec.slug",
+    ),
+    Reason.PROFILE_CONFLICT: Remedy("Do what the message says.", about="spec.slug"),
+    Reason.PROFILE_REFUSED: AS_THE_MESSAGE_SAYS,
+    Reason.IMMUTABLE_FIELD: Remedy(
+        "Put the field back. Or create another CertificateProfile with other names of Secrets, and delete this one "
+        "when nothing reads its Secrets: they are deleted with it."
+    ),
+    Reason.POLICY_NOT_FOUND: Remedy(
+        "Correct spec.policyRef.", "keybearer policies list --project {project}", about="spec.policyRef"
+    ),
+    Reason.AUTHORITY_NOT_FOUND: Remedy(
+        "Correct spec.caRef.", "keybearer authorities list --project {project}", about="spec.caRef"
+    ),
+    Reason.CSR_INVALID: Remedy(
+        "Correct the signing request, or the place that csr names.", about="spec.certificates[].csr"
+    ),
+    Reason.KEYSTORE_PASSWORD_NOT_FOUND: Remedy("Create the Secret, or its key, that the message names."),
+    Reason.TARGET_CONFLICT: Remedy(
+        "Choose another secretName, or free the Secret as the message says. Don't delete its owner before.",
+        about="spec.certificates[].secretName",
+    ),
+    Reason.TOO_LARGE: Remedy(
+        "Spread the certificates over several objects, or leave out keystores, as the message says.",
+        about="spec.certificates",
+    ),
 }
-"""What a person does about each reason; empty where nothing is to be done."""
+"""What is to be done about each reason."""

@@ -7,7 +7,8 @@ before, in the keyring, and what is noted is looked for in the service before it
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from datetime import datetime
+from dataclasses import replace
+from datetime import datetime, timedelta
 from functools import partial
 from random import Random
 
@@ -27,7 +28,7 @@ from keybearer.controllers.certificateprofile.gather import CaseBuilder, Profile
 from keybearer.controllers.certificateprofile.issuing import CertificateRemoval, Issuing, Preview
 from keybearer.controllers.certificateprofile.profile_secrets import ProfileSecrets
 from keybearer.controllers.certificateprofile.profiles import REFRESH, FoundProfile, Profiles
-from keybearer.controllers.certificateprofile.reasons import Reason
+from keybearer.controllers.certificateprofile.reasons import REMEDIES, Reason
 from keybearer.controllers.certificateprofile.resource import CertificateProfileSpec, RemoteDeletionPolicy
 from keybearer.controllers.certificateprofile.status import (
     CertificateProfileStatus,
@@ -65,6 +66,7 @@ _KIND = Kind(
     status=CertificateProfileStatus,
     outcome=ProfileOutcome,
     requests=frozenset({SYNC, RENEW}),
+    remedies=REMEDIES,
     as_a_matter_of_course=frozenset(
         {Reason.ISSUING, Reason.PENDING, Reason.PENDING_APPROVAL, Reason.PENDING_VALIDATION, Reason.PLANNED}
     ),
@@ -143,13 +145,20 @@ class CertificateProfileReconciler(
             asked=request is not None,
             renew=request is not None and request.renews,
         )
-        return await self._issuing.issue(context)
+        outcome, result = await self._issuing.issue(context)
+        if outcome.reason == Reason.TARGET_CONFLICT:
+            # When the other Secret is removed, the next run starts at once.
+            await self._gatherer.await_targets(seen.key, spec)
+            if not _is_in_conflict(previous):
+                # No event reports a Secret that was removed before this line, so run once more.
+                result = replace(result, requeue_after=timedelta())
+        return outcome, result
 
     async def _context(
         self, seen: ObservedObject, spec: CertificateProfileSpec, previous: CertificateProfileStatus
     ) -> RunContext:
         """Return what the run is about."""
-        self._gatherer.follow(seen.key, spec)
+        self._gatherer.follow(seen.key, spec, targets=_is_in_conflict(previous))
         is_ending = seen.deletion_timestamp is not None
         session = await self._gatherer.session(seen.key, spec, cleans_up=is_ending)
         service = self._gatherer.service(session)
@@ -220,6 +229,10 @@ class CertificateProfileReconciler(
             found.profile.description, mark_of(run.cluster_id, seen.uid), takes_unmarked=takes_unmarked
         ):
             await run.service.delete_profile(found.profile.id)
+
+
+def _is_in_conflict(previous: CertificateProfileStatus) -> bool:
+    return any(one.reason == Reason.TARGET_CONFLICT for one in previous.conditions)
 
 
 def _leaves_something(spec: CertificateProfileSpec, previous: CertificateProfileStatus) -> bool:

@@ -16,12 +16,13 @@ from keybearer.base.certificate_terms import (
     SignatureAlgorithm,
 )
 from keybearer.controllers.certificateprofile.spec_certificate import (
+    IN_OTHER_WORDS,
     RENEW_BEFORE_MESSAGE,
-    RENEW_BEFORE_SECONDS,
     AltName,
     Certificate,
     Origin,
     SubjectText,
+    renew_before_seconds,
 )
 from keybearer.controllers.certificateprofile.status import CertificateProfileStatus
 from keybearer.controllers.custom_resource import (
@@ -81,7 +82,12 @@ class ProfileDefaults(ResourceModel):
     ttl_days: Annotated[int | None, Field(ge=1, le=36500, description="Days that they are valid.")] = None
     common_name: Annotated[SubjectText | None, Field(description="The common name.")] = None
     key_algorithm: Annotated[
-        KeyAlgorithm | None, Field(strict=False, description="Kind and size of keys that the service makes.")
+        KeyAlgorithm | None,
+        Field(
+            strict=False,
+            description="Kind and size of keys that the service makes. What cert-manager calls ECDSA of size 256 is "
+            "EC_prime256v1, and RSA of size 4096 is RSA_4096.",
+        ),
     ] = None
     signature_algorithm: Annotated[
         SignatureAlgorithm | None, Field(strict=False, description="How they are signed.")
@@ -92,7 +98,7 @@ class ProfileDefaults(ResourceModel):
     ] = None
     extended_key_usages: Annotated[
         tuple[Annotated[ExtendedKeyUsage, Field(strict=False)], ...] | None,
-        Field(strict=False, max_length=20, description="What they may be used for."),
+        Field(strict=False, max_length=20, description=f"What they may be used for. {IN_OTHER_WORDS}"),
     ] = None
     basic_constraints: Annotated[
         BasicConstraints | None, Field(description="Whether they may sign others.")
@@ -120,8 +126,10 @@ class AuthorityChange(ResourceModel):
         Field(
             ge=1,
             le=3600,
-            description="How many certificates an hour are issued anew. Until the last one is, ca.crt of all holds "
-            "the old authority and the new one.",
+            description=(
+                "Number of certificates per hour that are issued again. Until the last one, "
+                "ca.crt of all holds the old authority and the new one."
+            ),
         ),
     ] = 60
 
@@ -176,15 +184,21 @@ class CertificateProfileSpec(SpecModel):
         Mode,
         Field(
             strict=False,
-            description="Apply issues and writes. Plan issues and writes nothing, and lists in status.plan what "
-            "would be done and which rules of the policy stand against it. Suspended does nothing. CreateOnce issues "
-            "each certificate once and leaves it alone from then on.",
+            description=(
+                "Apply issues and writes. Plan issues and writes nothing. It lists in status.plan"
+                " the next actions, and the rules of the policy that don't allow them. Suspended "
+                "does nothing. CreateOnce issues each certificate once and never changes it "
+                "afterwards."
+            ),
         ),
     ] = Mode.APPLY
     existing: Annotated[
         bool,
         Field(
-            description="Uses a profile that the service has, and changes nothing of it. Else it is managed."
+            description=(
+                "Uses an existing profile of the service, without changes. If false, this object "
+                "manages the profile."
+            )
         ),
     ] = False
     slug: Annotated[
@@ -201,7 +215,7 @@ class CertificateProfileSpec(SpecModel):
     ] = None
     issuer_type: Annotated[
         IssuerType | None,
-        Field(strict=False, description="Who signs: ca (without it as well), or self-signed."),
+        Field(strict=False, description="The signer: ca (the default), or self-signed."),
     ] = None
     policy_ref: Annotated[
         NameOrId | None, Field(description="The policy that certificates obey; it can't be changed later.")
@@ -210,10 +224,11 @@ class CertificateProfileSpec(SpecModel):
         NameOrId | None, Field(description="The authority that signs; it can't be changed later.")
     ] = None
     defaults: Annotated[
-        ProfileDefaults | None, Field(description="What certificates say where nothing else does.")
+        ProfileDefaults | None,
+        Field(description="Contents of certificates whose entries don't say otherwise."),
     ] = None
     adopt: Annotated[
-        bool, Field(description="Lets this object manage a profile of its slug that nobody else manages.")
+        bool, Field(description="Lets this object manage a profile of its slug that no other object manages.")
     ] = False
     application_id: Annotated[
         str | None,
@@ -234,22 +249,26 @@ class CertificateProfileSpec(SpecModel):
         AfterValidator(_secrets_once),
     ] = ()
     authority_change: Annotated[
-        AuthorityChange, Field(description="How certificates follow when the authority has another key.")
+        AuthorityChange,
+        Field(description="How certificates are replaced when the authority has another key."),
     ] = Field(default_factory=lambda: _DEFAULT_CHANGE)
     hourly_mint_budget: Annotated[
         int,
         Field(
             ge=0,
             le=1000,
-            description="How many certificates an hour may be issued because a key was lost, so that who deletes "
-            "Secrets again and again doesn't mint without end. First ones, renewals and changes don't count.",
+            description=(
+                "Number of certificates per hour that may be issued because a key was lost. It "
+                "limits repeated deletions of Secrets. First certificates, renewals and changes "
+                "don't count."
+            ),
         ),
     ] = 20
     on_delete: Annotated[
         RemoteDeletionPolicy,
         Field(
             strict=False,
-            description="What becomes of a managed profile in the service when this object is deleted.",
+            description="Deletes or retains a managed profile in the service when this object is deleted.",
         ),
     ] = RemoteDeletionPolicy.DELETE
 
@@ -263,8 +282,10 @@ class CertificateProfileSpec(SpecModel):
     @rule(
         cel="!self.existing || !(has(self.description) || has(self.issuerType) || has(self.policyRef)"
         " || has(self.caRef) || has(self.defaults) || self.adopt)",
-        message="an existing profile is as it is: leave out description, issuerType, policyRef, caRef, defaults and "
-        "adopt",
+        message=(
+            "this object doesn't change an existing profile: leave out description, "
+            "issuerType, policyRef, caRef, defaults and adopt"
+        ),
     )
     def _changes_nothing_that_exists(self) -> bool:
         parts = (self.description, self.issuer_type, self.policy_ref, self.ca_ref, self.defaults)
@@ -295,8 +316,10 @@ class CertificateProfileSpec(SpecModel):
         cel="!has(self.issuerType) || self.issuerType != 'self-signed' || !has(self.certificates)"
         " || self.certificates.all(one, has(one.privateKey) && has(one.privateKey.generatedBy)"
         " && one.privateKey.generatedBy == 'Service')",
-        message="certificates of a self-signed profile need privateKey.generatedBy: Service, for only the service "
-        "can sign them",
+        message=(
+            "certificates of a self-signed profile need privateKey.generatedBy: Service, "
+            "because only the service can sign them"
+        ),
     )
     def _lets_the_service_sign_what_signs_itself(self) -> bool:
         return self.issuer_type is not IssuerType.SELF_SIGNED or all(
@@ -307,7 +330,7 @@ class CertificateProfileSpec(SpecModel):
         cel="!has(self.defaults) || !has(self.defaults.ttlDays) || !has(self.certificates)"
         " || self.certificates.all(one, !has(one.renewBefore) || (has(one.attributes) && (has(one.attributes.ttl)"
         " || has(one.attributes.notBefore) || has(one.attributes.notAfter)))"
-        f" || {RENEW_BEFORE_SECONDS.format('one')} * 3 <= 2 * 86400 * self.defaults.ttlDays)",
+        f" || {renew_before_seconds('one')} * 3 <= 2 * 86400 * self.defaults.ttlDays)",
         message=f"{RENEW_BEFORE_MESSAGE}; without ttl it is defaults.ttlDays",
         when_stored=False,
     )

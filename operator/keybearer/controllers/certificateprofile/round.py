@@ -20,7 +20,6 @@ from keybearer.controllers.certificateprofile.certificate_requests import (
     look_for_revoked,
     look_up_requests,
 )
-from keybearer.controllers.certificateprofile.concurrency import Concurrency
 from keybearer.controllers.certificateprofile.context import RoundContext, RoundTools
 from keybearer.controllers.certificateprofile.desired import csr_of
 from keybearer.controllers.certificateprofile.reasons import Reason
@@ -42,6 +41,7 @@ from keybearer.controllers.certificateprofile.trigger import (
     mints_left,
     with_mints,
 )
+from keybearer.controllers.concurrency import Concurrency
 from keybearer.controllers.issuance.service import REQUEST_REFUSED, Order
 from keybearer.controllers.issuance.timing import poll_interval
 from keybearer.controllers.mode import Mode
@@ -212,8 +212,6 @@ class CertificateRound:
             if decision.restore:
                 await self._restore(case, decision.step)
             await self._go_on(case, decision.step)
-            if case.entry.restart_due:
-                await self._restart(case)
         except ReconcileError as error:
             case.trouble = error
         except KubeError as error:
@@ -245,14 +243,6 @@ class CertificateRound:
                 self._count(case, _REASONS.get(status, Reason.REQUEST_FAILED), message, attempt.revision)
             case Mint():
                 raise TypeError(f"certificate {case.name}: no attempt was noted before it is sent")
-
-    async def _restart(self, case: Case) -> None:
-        """Restart the workloads that read the Secret, once for each certificate."""
-        value = f"{case.entry.secret_name}:{case.entry.serial_number}"
-        await self.tools.restarter.restart_for(
-            self.context.run.seen, case.desired.entry.rollout_restart, value
-        )
-        case.say(restart_due=None)
 
     def _keep(self, case: Case) -> None:
         if case.is_good:

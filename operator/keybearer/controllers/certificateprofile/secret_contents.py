@@ -14,7 +14,7 @@ from pydantic import Field, JsonValue, TypeAdapter
 from keybearer.base.clock import format_instant, parse_instant
 from keybearer.controllers.certificateprofile.policy import Judged
 from keybearer.controllers.certificateprofile.reasons import Reason
-from keybearer.controllers.certificateprofile.spec_certificate import Keystores
+from keybearer.controllers.certificateprofile.spec_certificate import Keystores, SecretTemplate
 from keybearer.controllers.certificateprofile.status import Need
 from keybearer.controllers.certificateprofile.targets import keyring_name
 from keybearer.controllers.effect_budget import Ledger
@@ -46,7 +46,7 @@ __all__ = [
     "build_certificate_secret",
     "build_keyring_secret",
     "contents_of",
-    "keystores_digest",
+    "form_digest",
     "origins_of",
     "read_contents",
     "read_keyring",
@@ -67,6 +67,7 @@ _TLS = "kubernetes.io/tls"
 _P12, _P12_TRUST = "keystore.p12", "truststore.p12"
 _JKS, _JKS_TRUST = "keystore.jks", "truststore.jks"
 _ALIAS, _TRUST_ALIAS = "certificate", "ca"
+_NO_TEMPLATE = SecretTemplate()
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,6 +202,7 @@ def build_certificate_secret(
     origins: Origins,
     data: Mapping[str, bytes],
     fingerprinter: Fingerprinter,
+    template: SecretTemplate | None = None,
 ) -> DesiredTarget:
     """Return the Secret of a certificate.
 
@@ -211,8 +213,10 @@ def build_certificate_secret(
         origins: of the certificate.
         data: what it holds.
         fingerprinter: makes the keyed fingerprints.
+        template: its further labels and annotations.
     """
-    annotations = {_REVISION: str(origins.revision), _SPEC: origins.digest}
+    template = template or _NO_TEMPLATE
+    annotations = {**template.annotations, _REVISION: str(origins.revision), _SPEC: origins.digest}
     if origins.certificate_id is not None:
         annotations[_CERTIFICATE_ID] = origins.certificate_id
     return _build(
@@ -220,7 +224,7 @@ def build_certificate_secret(
         name,
         secret_type(has_key=PRIVATE_KEY in data),
         data,
-        {CERTIFICATE_LABEL: certificate},
+        {**template.labels, CERTIFICATE_LABEL: certificate},
         annotations,
         fingerprinter,
     )
@@ -346,15 +350,20 @@ def contents_of(
     return data
 
 
-def keystores_digest(
-    keystores: Keystores | None, passwords: Passwords, fingerprinter: Fingerprinter
+def form_digest(
+    keystores: Keystores | None,
+    template: SecretTemplate | None,
+    passwords: Passwords,
+    fingerprinter: Fingerprinter,
 ) -> str | None:
-    """Return what tells one form of keystores, or password of theirs, from another; None without keystores."""
-    if keystores is None:
+    """Return a text that changes with keystores, their passwords, labels or annotations; None without any."""
+    if keystores is None and template is None:
         return None
-    return fingerprinter.of_parts(
-        "keystores", (keystores.model_dump_json(), passwords.pkcs12 or "", passwords.jks or "")
-    )
+    forms = "" if keystores is None else keystores.model_dump_json()
+    parts = (forms, passwords.pkcs12 or "", passwords.jks or "")
+    # Without a template it is what it was before there were any, so that nothing is written anew for that.
+    further = () if template is None else (template.model_dump_json(),)
+    return fingerprinter.of_parts("keystores", (*parts, *further))
 
 
 def read_contents(data: Mapping[str, str]) -> Found:

@@ -7,18 +7,18 @@ from datetime import timedelta
 from enum import StrEnum
 from typing import Annotated
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, ValidationError
 
 from keybearer.base.certificate_terms import ExtendedKeyUsage, KeyAlgorithm, KeyUsage, NameType
 from keybearer.controllers.custom_resource import ResourceModel, RuledModel, rule
 from keybearer.controllers.issuance.timing import is_too_early
-from keybearer.controllers.resource_fields import Duration, Instant, ObjectName
+from keybearer.controllers.resource_fields import Duration, Instant, ObjectName, reads_as_duration
 from keybearer.controllers.secret_key_ref import SecretKeyRef
-from keybearer.controllers.target.spec import Workload, named_once
+from keybearer.controllers.target.spec import Target, Workload, named_once
 
 __all__ = [
+    "IN_OTHER_WORDS",
     "RENEW_BEFORE_MESSAGE",
-    "RENEW_BEFORE_SECONDS",
     "AltName",
     "Certificate",
     "CertificateAttributes",
@@ -27,21 +27,33 @@ __all__ = [
     "Origin",
     "PrivateKey",
     "RotationPolicy",
+    "SecretTemplate",
     "SubjectText",
     "parse_ttl",
+    "renew_before_seconds",
 ]
 
 _TTL_PATTERN = r"^([1-9][0-9]{0,4}h|[1-9][0-9]{0,3}d)$"
 _ALIAS_PATTERN = r"^[a-z0-9]([-._a-z0-9]*[a-z0-9])?$"
 _CSR_MAX = 4096
-RENEW_BEFORE_SECONDS = "duration(string({}.renewBefore)).getSeconds()"
 _TTL_SECONDS = (
     "int(self.attributes.ttl.substring(0, self.attributes.ttl.size() - 1))"
     " * (self.attributes.ttl.endsWith('d') ? 86400 : 3600)"
 )
+IN_OTHER_WORDS = (
+    "What cert-manager writes with a space, as in server auth, has an underscore here: server_auth."
+)
 RENEW_BEFORE_MESSAGE = (
     "renewBefore can be at most two thirds of the lifetime: lower it, or raise the lifetime"
 )
+
+
+def renew_before_seconds(certificate: str) -> str:
+    """Return the CEL expression of a certificate's renewBefore in seconds; 0 for what another rule refuses."""
+    field = f"{certificate}.renewBefore"
+    return f"({reads_as_duration(field)} ? duration(string({field})).getSeconds() : 0)"
+
+
 _CSR = re.compile(r"-----BEGIN (NEW )?CERTIFICATE REQUEST-----")
 
 SubjectText = Annotated[str, Field(max_length=255)]
@@ -79,7 +91,9 @@ class CertificateAttributes(RuledModel):
     ] = None
     extended_key_usages: Annotated[
         tuple[Annotated[ExtendedKeyUsage, Field(strict=False)], ...] | None,
-        Field(strict=False, max_length=20, description="What the certificate may be used for."),
+        Field(
+            strict=False, max_length=20, description=f"What the certificate may be used for. {IN_OTHER_WORDS}"
+        ),
     ] = None
     alt_names: Annotated[
         tuple[AltName, ...] | None,
@@ -157,7 +171,7 @@ class PrivateKey(RuledModel):
     ] = KeyAlgorithm.EC_P256
     rotation_policy: Annotated[
         RotationPolicy,
-        Field(strict=False, description="Always makes a new key with each certificate; Never keeps the key."),
+        Field(strict=False, description="Always makes a new key for each certificate. Never keeps the key."),
     ] = RotationPolicy.ALWAYS
 
     @rule(
@@ -224,6 +238,46 @@ class Keystores(RuledModel):
     jks: Annotated[JksKeystore | None, Field(description="Adds keystore.jks and truststore.jks.")] = None
 
 
+def _labels(given: dict[str, str]) -> dict[str, str]:
+    return _as_targets_have("labels", given)
+
+
+def _annotations(given: dict[str, str]) -> dict[str, str]:
+    return _as_targets_have("annotations", given)
+
+
+def _as_targets_have(name: str, given: dict[str, str]) -> dict[str, str]:
+    """Return labels or annotations that the target of a SecretSync could have as well: the rules are written there.
+
+    The API server doesn't check them here, as rules for each of 200 certificates cost more than it allows.
+    """
+    try:
+        Target.model_validate({name: given})
+    except ValidationError as error:
+        told = error.errors(include_url=False, include_context=False, include_input=False)[0]["msg"]
+        raise ValueError(told.removeprefix("Value error, ")) from None
+    return given
+
+
+class SecretTemplate(ResourceModel):
+    """What the Secret of a certificate says of itself."""
+
+    labels: Annotated[
+        dict[str, Annotated[str, Field(max_length=63)]],
+        Field(max_length=64, description="Labels of the Secret; none under keybearer.dev/."),
+        AfterValidator(_labels),
+    ] = Field(default_factory=dict)
+    annotations: Annotated[
+        dict[str, Annotated[str, Field(max_length=16_384)]],
+        Field(
+            max_length=64,
+            description="Annotations of the Secret; none under keybearer.dev/ or the domains that Kubernetes "
+            "reserves.",
+        ),
+        AfterValidator(_annotations),
+    ] = Field(default_factory=dict)
+
+
 _DEFAULT_KEY = PrivateKey()
 _NO_ATTRIBUTES = CertificateAttributes()
 
@@ -237,60 +291,72 @@ class Certificate(RuledModel):
             min_length=1,
             max_length=63,
             pattern=r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$",
-            description="What it is called here; it stays the same when the rest changes.",
+            description="Its name here. It stays the same when the rest changes.",
         ),
     ]
     secret_name: Annotated[
-        ObjectName | None, Field(description="The Secret that it is kept in. Without it, the name.")
+        ObjectName | None, Field(description="The Secret that stores it. Without it, the name of the entry.")
     ] = None
     adopt: Annotated[
         bool,
         Field(
-            description="Lets it take over a Secret that exists already and belongs to nobody, if it is of the same "
-            "type and not immutable."
+            description=(
+                "Lets it take over an existing Secret without an owner, if that has the same type"
+                " and is not immutable."
+            )
         ),
     ] = False
     attributes: Annotated[
         CertificateAttributes | None,
-        Field(description="What it says. What is left out is as the profile's defaults say."),
+        Field(description="Its contents. The profile's defaults apply to missing fields."),
     ] = None
     csr: Annotated[
         CsrSource | None,
         Field(
-            description="Signs this request instead of one made here. Its key stays with who made it, so that the "
-            "Secret is of type Opaque and holds tls.crt and ca.crt only."
+            description=(
+                "Signs this request instead of one made here. Its key stays with its owner, so "
+                "the Secret has the type Opaque and holds only tls.crt and ca.crt."
+            )
         ),
     ] = None
-    private_key: Annotated[PrivateKey | None, Field(description="Who makes the key, and of what kind.")] = (
-        None
-    )
+    private_key: Annotated[
+        PrivateKey | None, Field(description="The kind of the key, and the side that makes it.")
+    ] = None
     renew_before: Annotated[
         Duration | None,
         Field(
-            description="How long before its end it is renewed, at most two thirds of its lifetime. Without it, when "
-            "two thirds of its lifetime have passed. Somewhat earlier in either case, so that not all are renewed at "
-            "one instant, but never before a third of its lifetime."
+            description=(
+                "Time before its end when it is renewed, at most two thirds of its lifetime. "
+                "Without it, when two thirds of its lifetime have passed. The renewal is a little"
+                " earlier in both cases, so that not all are at one instant, but never before a "
+                "third of the lifetime."
+            )
         ),
     ] = None
     revoke_on_delete: Annotated[
-        bool, Field(description="Revokes it when it leaves this list, or when this object is deleted.")
+        bool, Field(description="Revokes it when you remove it from this list, or delete this object.")
     ] = False
+    secret_template: Annotated[
+        SecretTemplate | None, Field(description="Labels and annotations of the Secret.")
+    ] = None
     keystores: Annotated[Keystores | None, Field(description="Further forms of it in the same Secret.")] = (
         None
     )
     refresh_mounts: Annotated[
         bool,
         Field(
-            description="Has the kubelet show another certificate at once in files of running pods that mount the "
-            "Secret, by an annotation of these pods; without it, that takes up to two minutes. Needs "
-            "operator.refreshMounts.enabled in the chart."
+            description=(
+                "Updates mounted files of the Secret in running pods at once, with an annotation "
+                "of these pods. Without it, that takes up to two minutes. Needs "
+                "operator.refreshMounts.enabled in the chart."
+            )
         ),
     ] = False
     rollout_restart: Annotated[
         tuple[Workload, ...],
         Field(
             strict=False,
-            max_length=16,
+            max_length=64,
             description="Workloads to restart after the Secret has another certificate.",
             json_schema_extra={
                 "x-kubernetes-list-type": "map",
@@ -320,7 +386,7 @@ class Certificate(RuledModel):
 
     @rule(
         cel="!has(self.renewBefore) || !has(self.attributes) || !has(self.attributes.ttl)"
-        f" || {RENEW_BEFORE_SECONDS.format('self')} * 3 <= 2 * {_TTL_SECONDS}",
+        f" || {renew_before_seconds('self')} * 3 <= 2 * {_TTL_SECONDS}",
         message=RENEW_BEFORE_MESSAGE,
         when_stored=False,
     )

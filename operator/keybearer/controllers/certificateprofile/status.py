@@ -11,6 +11,7 @@ from keybearer.base.certificate_terms import RequestStatus
 from keybearer.controllers.custom_resource import Condition, ResourceModel, StatusModel
 from keybearer.controllers.effect_budget import LEDGER_MAX, Spent
 from keybearer.controllers.resource_fields import Clipped, Instant
+from keybearer.controllers.target.status import WorkloadStatuses
 
 __all__ = [
     "AUTHORITIES_MAX",
@@ -61,12 +62,12 @@ class ProfileStatus(ResourceModel):
 
 
 class CertificateRequestStatus(ResourceModel):
-    """One certificate of the spec: the request that was made last, and what is in the Secret."""
+    """One certificate of the spec: the last request, and the contents of the Secret."""
 
     name: Annotated[str, Field(max_length=63, description="The certificate of the spec.")]
     secret_name: Annotated[str, Field(max_length=253, description="The Secret that it is kept in.")]
     revision: Annotated[
-        int | None, Field(ge=0, description="Counts the requests; it stands in the metadata of the request.")
+        int | None, Field(ge=0, description="Counts the requests. It is in the metadata of the request.")
     ] = None
     need: Annotated[Need | None, Field(strict=False, description="Why it was asked for.")] = None
     id: Annotated[_Id | None, Field(description="The id of the request in the service.")] = None
@@ -75,16 +76,16 @@ class CertificateRequestStatus(ResourceModel):
     ] = None
     reason: Annotated[
         str | None,
-        Field(max_length=64, description="Why it isn't as it should be, as one word for programs."),
+        Field(max_length=64, description="Cause of a problem, as one word for programs."),
     ] = None
     message: Annotated[str | None, *Clipped(1024), Field(description="What there is to say of it.")] = None
     requested_at: Annotated[Instant | None, Field(description="When it was asked for.")] = None
     failures: Annotated[
         int | None, Field(ge=0, description="How often it failed since it last went well.")
     ] = None
-    failed_spec: Annotated[
-        _Digest | None, Field(description="Digest of what was asked for when it failed last.")
-    ] = None
+    failed_spec: Annotated[_Digest | None, Field(description="Digest of the last request that failed.")] = (
+        None
+    )
     failed_revision: Annotated[int | None, Field(ge=0, description="The revision that failed last.")] = None
     next_attempt_time: Annotated[Instant | None, Field(description="When it is asked for again.")] = None
     issues: Annotated[
@@ -92,12 +93,12 @@ class CertificateRequestStatus(ResourceModel):
         Field(
             strict=False,
             max_length=LEDGER_MAX,
-            description="When it was asked for of late: so often and no more within an hour.",
+            description="Times of the latest requests: their number per hour is limited.",
         ),
     ] = ()
     held_since: Annotated[
         Instant | None,
-        Field(description="Since when it is asked for as often as it may be, without an hour of calm."),
+        Field(description="Time since which the limit of requests is used up, without an hour of calm."),
     ] = None
     certificate_id: Annotated[_Id | None, Field(description="The id of the certificate in the Secret.")] = (
         None
@@ -119,16 +120,19 @@ class CertificateRequestStatus(ResourceModel):
     authority: Annotated[_Digest | None, Field(description="Digest of the key that signed it.")] = None
     fingerprint: Annotated[
         _Digest | None,
-        Field(description="Keyed HMAC of the Secret as it was written; no help in guessing what it holds."),
+        Field(description="Keyed HMAC of the written Secret, useless for guessing its contents."),
     ] = None
     keystores: Annotated[
-        _Digest | None, Field(description="Keyed HMAC of the passwords and forms of its keystores.")
+        _Digest | None,
+        Field(
+            description="Keyed HMAC of its keystores, their passwords, and the labels and annotations of its Secret."
+        ),
     ] = None
     restart_due: Annotated[
-        bool | None, Field(description="Whether workloads are still to be restarted for it.")
+        bool | None, Field(description="Whether workloads must still be restarted for it.")
     ] = None
     revoke_on_delete: Annotated[
-        bool | None, Field(description="Whether it is revoked when it leaves the spec.")
+        bool | None, Field(description="Whether it is revoked when you remove it from the spec.")
     ] = None
 
     @property
@@ -148,7 +152,7 @@ class CertificateRequestStatus(ResourceModel):
 
 
 class AuthorityStatus(ResourceModel):
-    """An authority that certificates in Secrets were signed by."""
+    """An authority that signed certificates in Secrets."""
 
     key: Annotated[_Digest, Field(description="Digest of its public key.")]
     not_after: Annotated[Instant | None, Field(description="When it ends.")] = None
@@ -156,7 +160,7 @@ class AuthorityStatus(ResourceModel):
 
 
 class FormerAuthority(ResourceModel):
-    """An authority that signed nothing which is kept here, but what others may show still: pods, say."""
+    """An authority without a stored certificate. Others, for example pods, may still present certificates of it."""
 
     key: Annotated[_Digest, Field(description="Digest of its public key.")]
     until: Annotated[Instant, Field(description="When the last certificate ends that it may have signed.")]
@@ -179,18 +183,18 @@ class LostKeys(ResourceModel):
 
 
 class Revocation(ResourceModel):
-    """A certificate that is to be revoked."""
+    """A certificate that the operator must revoke."""
 
     certificate_id: Annotated[_Id, Field(description="Its id in the service.")]
     since: Annotated[Instant, Field(description="When it was taken out of its Secret.")]
 
 
 class PlannedCertificate(ResourceModel):
-    """What `mode: Plan` would do about a certificate."""
+    """The action that `mode: Plan` proposes for a certificate."""
 
     name: Annotated[str, Field(max_length=63, description="The certificate of the spec.")]
     action: Annotated[
-        str, Field(max_length=64, description="What would be done: Issue, Restore, Keep, Wait or Refuse.")
+        str, Field(max_length=64, description="The action: Issue, Restore, Keep, Wait or Refuse.")
     ]
     need: Annotated[Need | None, Field(strict=False, description="Why it would be asked for.")] = None
     violations: Annotated[
@@ -200,7 +204,7 @@ class PlannedCertificate(ResourceModel):
 
 
 class CertificateProfileStatus(StatusModel):
-    """What the operator last did and saw."""
+    """The operator's last actions and observations."""
 
     conditions: Annotated[
         tuple[Condition, ...],
@@ -225,6 +229,7 @@ class CertificateProfileStatus(StatusModel):
             json_schema_extra={"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"]},
         ),
     ] = ()
+    workloads: WorkloadStatuses = ()
     authorities: Annotated[
         tuple[AuthorityStatus, ...],
         Field(
@@ -238,14 +243,20 @@ class CertificateProfileStatus(StatusModel):
         Field(
             strict=False,
             max_length=AUTHORITIES_MAX,
-            description="Authorities that a trust bundle holds besides, until what they signed has ended.",
+            description=(
+                "More authorities in the trust bundle, until the certificates that they signed have ended."
+            ),
         ),
     ] = ()
-    wave: Annotated[Wave | None, Field(description="The change of the authority that is under way.")] = None
-    lost_keys: Annotated[LostKeys | None, Field(description="What of the mint budget is used.")] = None
+    wave: Annotated[Wave | None, Field(description="The change of the authority that is in progress.")] = None
+    lost_keys: Annotated[LostKeys | None, Field(description="The used part of the mint budget.")] = None
     revocations: Annotated[
         tuple[Revocation, ...],
-        Field(strict=False, max_length=REVOCATIONS_MAX, description="Certificates that are to be revoked."),
+        Field(
+            strict=False,
+            max_length=REVOCATIONS_MAX,
+            description="Certificates that the operator must revoke.",
+        ),
     ] = ()
     plan: Annotated[
         tuple[PlannedCertificate, ...],

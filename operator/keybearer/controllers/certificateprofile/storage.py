@@ -337,6 +337,7 @@ class CertificateStorage:
             Origins(certificate_id or None, revision, digest),
             data,
             self._tools.fingerprinter,
+            case.desired.entry.secret_template,
         )
 
     def _keyring_key(self) -> TargetKey:

@@ -119,7 +119,8 @@ class CertificateView:
     Attributes:
         key_held: whether the stored certificate's key can be had without a new certificate.
         revoked: whether the service says that the stored certificate was revoked.
-        refit: whether the Secret has to be written anew for what isn't its certificate: `ca.crt` or keystores.
+        refit: whether the Secret has to be written anew for what isn't its certificate: `ca.crt`, keystores, labels
+            or annotations.
         held_until: when another may be asked for again, whatever the need; None: now.
     """
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from keybearer.client import SecretSync
-from keybearer.controllers.annotations import APPROVE_PLAN, REMOVE_FOREIGN, how_to_ask
+from keybearer.controllers.annotations import APPROVE_PLAN, IMPORT, REMOVE_FOREIGN, SYNC, how_to_ask
 from keybearer.controllers.conditions import Tone
 from keybearer.controllers.outcome import ReconcileError
 from keybearer.controllers.run_ends import Failure, failure_of
@@ -29,6 +29,7 @@ from keybearer.controllers.target.decisions import TargetPlan
 from keybearer.controllers.target.desired import DesiredTarget
 from keybearer.controllers.target.guard import Removal
 from keybearer.controllers.target.reasons import TargetReason
+from keybearer.controllers.target.restart import Restarts
 from keybearer.controllers.target.spec import TargetKind
 from keybearer.controllers.target.status import TargetStatus, told_removals
 from keybearer.controllers.workers import RunResult
@@ -39,12 +40,14 @@ __all__ = [
     "End",
     "conclude",
     "describe_changes",
+    "import_failed_first",
     "joined",
     "joined_with_trouble",
     "planned_message",
     "refused_by_cluster",
     "suspended",
     "told",
+    "with_restarts",
 ]
 
 _NAMED = 5
@@ -99,17 +102,36 @@ def conclude(
             tone=tone,
             reason=verdict.reason,
             message=verdict.message,
+            remedy=verdict.remedy,
             target=previous.target,
-            keys=_pending(material.keys, planned.changes),
+            keys=_pending(material.keys, KeyChanges() if verdict.is_planned_ahead else planned.changes),
             changes=planned.changes,
+            is_planned_ahead=verdict.is_planned_ahead,
         )
         return outcome, RunResult(failed=not held)
     failure = material.failure
     if failure is not None:
         tone = Tone.WAITING if failure.passing else Tone.STALLED
         message = f"{failure.message}; the last good target stays"
-        outcome = replace(outcome, tone=tone, reason=failure.reason, message=message)
+        outcome = replace(outcome, tone=tone, reason=failure.reason, message=message, remedy=failure.remedy)
     return outcome, RunResult()
+
+
+def with_restarts(
+    outcome: SyncOutcome, result: RunResult, restarts: Restarts
+) -> tuple[SyncOutcome, RunResult]:
+    """Return the end of a run whose target is as planned, with what became of the workloads that follow it."""
+    outcome = replace(outcome, workloads=restarts.workloads)
+    result = _again(result, restarts.after)
+    if outcome.tone is not Tone.READY:
+        return outcome, result
+    if restarts.trouble is not None:
+        failure = failure_of(restarts.trouble)
+        outcome = replace(outcome, tone=failure.tone, reason=failure.reason, message=failure.message)
+        return outcome, replace(result, failed=True)
+    if restarts.message:
+        outcome = replace(outcome, message=f"{outcome.message}; {restarts.message}")
+    return outcome, result
 
 
 def _target_status(
@@ -187,6 +209,7 @@ class DestinationOutcome:
         push: what was given to it.
         changes: names that are held back.
         look_again: when its state is to be looked at again.
+        import_settled: an import, if a person asks for one, has begun in the service.
     """
 
     tone: Tone
@@ -196,6 +219,7 @@ class DestinationOutcome:
     push: PushStatus
     look_again: timedelta
     changes: KeyChanges = field(default_factory=KeyChanges)
+    import_settled: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,6 +241,9 @@ def told(sync: SecretSync, push: PushStatus, keys: int, now: datetime) -> End:
         now: the present instant.
     """
     where = sync.destination
+    importing = _end_of_import(sync)
+    if importing is not None:
+        return importing
     if is_parked(sync, now):
         text = f"the service goes on pushing to {where} by itself: {sync.last_sync_message}"
         return End(Tone.WAITING, Reason.PUSHING, text)
@@ -231,16 +258,50 @@ def told(sync: SecretSync, push: PushStatus, keys: int, now: datetime) -> End:
     elif sync.last_sync_message:
         text = f"{text}; {sync.last_sync_message}"
     text = f"{text}{_of_failed(push)}"
-    if push.foreign_total:
-        text = (
-            f"{text}; status.push.foreign names what came from elsewhere; remove that once with "
-            f"{how_to_ask(REMOVE_FOREIGN)}"
-        )
-    # Of imports and removals, which people ask for one by one, `status.sync` tells; they don't make a push bad.
+    text = f"{text}{_of_foreign(push, keys)}{_of_jobs(sync)}"
+    return End(Tone.READY, Reason.SYNCED, text)
+
+
+def import_failed_first(sync: SecretSync) -> bool:
+    """Tell whether an import failed that was to come before the first push."""
+    return sync.import_status == "failed" and sync.sync_status is None and sync.last_synced_at is None
+
+
+def _end_of_import(sync: SecretSync) -> End | None:
+    """Return what is to be said of an import that pushes wait for; None where they don't."""
+    where = sync.destination
+    if sync.import_status in BUSY:
+        return End(Tone.WAITING, Reason.IMPORTING, f"the service imports from {where}; pushes wait for that")
+    if not import_failed_first(sync):
+        return None
+    text = (
+        f"the import from {where} failed: {sync.last_import_message or 'the service says no more'}; nothing is "
+        f"pushed until a person asks: import again with {how_to_ask(IMPORT)}, or push with {how_to_ask(SYNC)}"
+    )
+    return End(Tone.STALLED, Reason.IMPORT_FAILED, text)
+
+
+def _of_foreign(push: PushStatus, keys: int) -> str:
+    if not push.foreign_total:
+        return ""
+    # With an empty source, these may be all that there is: their removal is not offered.
+    way = (
+        f"remove that once with {how_to_ask(REMOVE_FOREIGN)}"
+        if keys
+        else f"the source is empty; import that into it with {how_to_ask(IMPORT)}"
+    )
+    return f"; status.push.foreign names what came from elsewhere; {way}"
+
+
+def _of_jobs(sync: SecretSync) -> str:
+    """Return how the last import and removal ended. People ask for them one by one; they don't make a push bad."""
+    text = ""
+    if sync.import_status == "succeeded" and sync.last_imported_at is not None:
+        text = f"; secrets were imported at {sync.last_imported_at}"
     for what, status in (("import", sync.import_status), ("removal", sync.remove_status)):
         if status == "failed":
             text = f"{text}; the last {what} failed, see status.sync"
-    return End(Tone.READY, Reason.SYNCED, text)
+    return text
 
 
 def planned_message(
@@ -306,7 +367,8 @@ def joined(
             message=pushed.message,
             changes=pushed.changes,
         )
-    return replace(whole, sync=pushed.sync, push=pushed.push), _again(result, pushed.look_again)
+    whole = replace(whole, sync=pushed.sync, push=pushed.push, import_settled=pushed.import_settled)
+    return whole, _again(result, pushed.look_again)
 
 
 def joined_with_trouble(
@@ -315,11 +377,19 @@ def joined_with_trouble(
     """Return the end of a run whose destination ran into this."""
     failure = failure_of(error)
     if outcome is None:
-        whole = SyncOutcome(failure.tone, failure.reason, failure.message, source=source)
+        whole = SyncOutcome(
+            failure.tone, failure.reason, failure.message, source=source, remedy=failure.remedy
+        )
     elif outcome.tone is not Tone.READY:
         whole = outcome
     else:
-        whole = replace(outcome, tone=failure.tone, reason=failure.reason, message=failure.message)
+        whole = replace(
+            outcome,
+            tone=failure.tone,
+            reason=failure.reason,
+            message=failure.message,
+            remedy=failure.remedy,
+        )
     again = replace(result, failed=result.failed or failure.result.failed)
     return whole, _again(again, failure.result.requeue_after)
 

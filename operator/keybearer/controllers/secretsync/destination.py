@@ -21,6 +21,7 @@ from keybearer.controllers.fingerprint import Fingerprinter
 from keybearer.controllers.objects import ObjectStore, ObservedObject
 from keybearer.controllers.outcome import WaitingError
 from keybearer.controllers.ownership import is_own, mark_of
+from keybearer.controllers.remedy import Remedy
 from keybearer.controllers.requests import PendingRequest
 from keybearer.controllers.secretsync.conclusion import DestinationOutcome
 from keybearer.controllers.secretsync.destination_names import BUSY
@@ -248,6 +249,11 @@ class Destinations:
                 Reason.CONNECTION_NOT_READY,
                 f"AppConnection {ref.name} doesn't exist; create it, or correct connectionRef.name",
                 retry=False,
+                remedy=Remedy(
+                    f"Create AppConnection {ref.name}, or correct spec.connectionRef.name.",
+                    "kubectl -n {namespace} get appconnections",
+                    about="spec.connectionRef.name",
+                ),
             )
         state = self._read_connection(found)
         if state.id is None:
@@ -256,6 +262,11 @@ class Destinations:
                 f"AppConnection {ref.name} is not ready"
                 + ("" if state.trouble is None else f": {state.trouble}"),
                 retry=False,
+                remedy=Remedy(
+                    f"Correct AppConnection {ref.name}.",
+                    f"kubectl keybearer explain appconnection/{ref.name} -n {{namespace}}",
+                    about=f"AppConnection {ref.name}",
+                ),
             )
         return state.id
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import orjson
 from pydantic import JsonValue, ValidationError
 
+from keybearer.base.nearest import did_you_mean
 from keybearer.controllers.catalogue import CatalogueOf
 from keybearer.controllers.custom_resource import describe_invalid
 from keybearer.controllers.fingerprint import Fingerprinter
@@ -23,7 +24,7 @@ from keybearer.controllers.secretsync.resource import SecretSyncSpec
 from keybearer.controllers.secretsync.spec import KeySelection, Source
 from keybearer.controllers.secretsync.status import PushStatus
 from keybearer.controllers.work import WorkKey
-from keybearer.wire.vocabulary import canonical_destination
+from keybearer.wire.vocabulary import Vocabulary, canonical_destination
 
 if TYPE_CHECKING:
     from keybearer.destinations.catalogue import Catalogue
@@ -135,10 +136,12 @@ def build_definition(
     destination, _ = canonical_destination(spec.destination or "")
     model = catalogue.kind(destination)
     if model is None:
+        names = sorted(Vocabulary.PUBLISHED.destination(one.name) for one in catalogue.kinds)
         raise StalledError(
             Reason.UNKNOWN_DESTINATION,
-            f"spec.destination {spec.destination} is none that the operator knows; see docs/destinations.md. If a "
-            "package ships it, start the operator with --destinations-from and the name of that package",
+            f"spec.destination {spec.destination} is none of {', '.join(names)}; if a package ships it, start the "
+            "operator with --destinations-from and the name of that package"
+            f"{did_you_mean(spec.destination or '', names)}",
         )
     config = dict(spec.destination_config or {})
     options = dict(spec.sync_options or {"initialSyncBehavior": "overwrite-destination"})

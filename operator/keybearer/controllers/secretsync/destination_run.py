@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from keybearer.base.clock import format_instant
@@ -11,11 +11,12 @@ from keybearer.controllers.conditions import Tone
 from keybearer.controllers.effect_budget import PUSHES, EffectBudgets
 from keybearer.controllers.mode import Mode
 from keybearer.controllers.objects import ObservedObject
-from keybearer.controllers.outcome import WaitingError
+from keybearer.controllers.outcome import StalledError, WaitingError
 from keybearer.controllers.requests import PendingRequest
 from keybearer.controllers.secretsync.conclusion import (
     DestinationOutcome,
     End,
+    import_failed_first,
     planned_message,
     told,
 )
@@ -102,6 +103,10 @@ class DestinationRun:
         return self.request is not None and self.request.removes_foreign
 
     @property
+    def _imports(self) -> bool:
+        return self.request is not None and self.request.imports
+
+    @property
     def _drives(self) -> bool:
         """Whether the operator has the service push what has changed, rather than the service by itself or nobody."""
         return self.spec.is_auto_sync_enabled and not self.desired.is_automatic
@@ -112,6 +117,7 @@ class DestinationRun:
         Raises:
             ReconcileError: something stands against it.
         """
+        self._require_known_behavior()
         known = self.previous.sync
         known_id = None if known is None else known.id
         sync = await self._present()
@@ -120,8 +126,10 @@ class DestinationRun:
         )
         if sync is not None and action is not DefinitionAction.NONE and self.spec.mode is not Mode.APPLY:
             sync = await self._quieted(sync)
+        if sync is not None and self._waits_for_import(sync):
+            return await self._told(sync, self.push)
         done_once = known is not None and known.last_synced_at is not None
-        if self.spec.mode is Mode.CREATE_ONCE and sync is not None and done_once:
+        if self.spec.mode is Mode.CREATE_ONCE and sync is not None and done_once and not self._imports:
             return await self._told(await self._looked_at(sync), self.push)
         if sync is not None and action is DefinitionAction.NONE and self._is_left_to_service(sync):
             return await self._told(sync, self.push)
@@ -142,22 +150,32 @@ class DestinationRun:
                 self.budgets.give_back(self.seen.uid, PUSHES)  # one that is under way is in the way
             raise
 
+    def _require_known_behavior(self) -> None:
+        wrong = None if self.request is None else self.request.wrong_behavior
+        if wrong is not None:
+            raise StalledError(Reason.IMPORT_BEHAVIOR_UNKNOWN, wrong)
+
     async def _carried_out(
         self, sync: SecretSync | None, action: DefinitionAction, judged: _Push
     ) -> DestinationOutcome:
         push = self.push
+        # An automatic sync would push before it imports; without a fingerprint the next run makes it automatic.
+        desired = replace(self.desired, is_automatic=False) if self._imports else self.desired
+        is_whole = desired == self.desired
         match action:
             case DefinitionAction.CREATE:
-                sync, push = await self.remote.create(self.desired), PushStatus()
+                sync, push = await self.remote.create(desired), PushStatus()
             case DefinitionAction.UPDATE if sync is not None:
-                sync = await self.remote.update(sync.id, self.desired)
+                sync = await self.remote.update(sync.id, desired)
             case _:
-                pass
+                is_whole = True
         if sync is None:
             raise TypeError(f"action {action.value} is for a sync that is there, and there is none")
-        push = push.model_copy(update={"definition": self.desired.fingerprint, "version": sync.version})
+        definition = self.desired.fingerprint if is_whole else None
+        push = push.model_copy(update={"definition": definition, "version": sync.version})
         sync, push, names = await self._run_where_due(sync, push, judged)
-        return await self._told(await self._looked_at(sync), push, names)
+        outcome = await self._told(await self._looked_at(sync), push, names)
+        return replace(outcome, import_settled=self._imports)
 
     def _take_push(self) -> None:
         """Count a change or a run of the sync that no person asks for.
@@ -181,8 +199,7 @@ class DestinationRun:
         is_news = action is not DefinitionAction.NONE or self.push.content != self.reading.fingerprint
         if sync is None:
             return _Push(is_news, changes=KeyChanges(add=self.reading.names))
-        is_import = self.request is not None and self.request.imports
-        is_guarded = is_news and self.spec.guard.watches_destination and not is_import
+        is_guarded = is_news and self.spec.guard.watches_destination and not self._imports
         is_planned = is_news and self.spec.mode is Mode.PLAN
         if not (is_guarded or is_planned or self._removes_foreign):
             return _Push(is_news)
@@ -237,7 +254,7 @@ class DestinationRun:
     ) -> tuple[SecretSync, PushStatus, PlacedNames | None]:
         """Have the service push or import where it is time; return the names as they are if it wasn't."""
         request = self.request
-        if request is not None and request.imports:
+        if self._imports:
             return await self.remote.take_in(sync, self._behavior()), push, None
         names = judged.names
         removes_foreign = self._removes_foreign and names is not None and bool(names.foreign)
@@ -257,6 +274,10 @@ class DestinationRun:
         if past is not None:
             push = push.model_copy(update={"removals": told_removals(past)})
         return sync, push, None
+
+    def _waits_for_import(self, sync: SecretSync) -> bool:
+        """Tell whether nothing may be pushed: an import runs, or the first one failed and nobody asks."""
+        return sync.import_status in BUSY or (self.request is None and import_failed_first(sync))
 
     def _is_left_to_service(self, sync: SecretSync) -> bool:
         """Tell whether a push is parked that nobody asks to be set off: it takes along what has changed since."""
@@ -298,6 +319,8 @@ class DestinationRun:
     ) -> DestinationOutcome:
         is_named = sync is None or judged.names is not None
         message = planned_message(self.desired, action, judged.changes, is_named=is_named)
+        if self._imports:
+            message = f"{message}; the import that was asked for waits until mode is Apply"
         end = End(Tone.HELD, Reason.PLANNED, message)
         return self._ended(sync, end, self._named(sync, judged), judged.changes)
 

@@ -15,6 +15,7 @@ from keybearer.controllers.listing import SourceSecret
 from keybearer.controllers.objects import ObservedObject
 from keybearer.controllers.outcome import StalledError, WaitingError
 from keybearer.controllers.references import References
+from keybearer.controllers.remedy import Remedy
 from keybearer.controllers.secretsync.payload import Payload, judge_payload
 from keybearer.controllers.secretsync.reasons import Reason, no_keys_message
 from keybearer.controllers.secretsync.resource import SecretSyncSpec
@@ -162,8 +163,8 @@ def failed(failure: SourceFailure | None, *, retry: bool = False) -> StalledErro
     if failure is None:
         return WaitingError(Reason.SERVICE_UNAVAILABLE, "the source was not read yet; it is tried again")
     if failure.passing:
-        return WaitingError(failure.reason, failure.message, retry=retry)
-    return StalledError(failure.reason, failure.message, retry=retry)
+        return WaitingError(failure.reason, failure.message, retry=retry, remedy=failure.remedy)
+    return StalledError(failure.reason, failure.message, retry=retry, remedy=failure.remedy)
 
 
 def _query(source: Source) -> SourceQuery:
@@ -393,6 +394,11 @@ class Gatherer:
             raise StalledError(
                 Reason.TEMPLATE_NOT_FOUND,
                 f"ConfigMap {seen.key.namespace}/{reference.name} of target.template doesn't exist; create it",
+                remedy=Remedy(
+                    f"Create ConfigMap {reference.name}, or correct spec.target.template.configMapRef.name.",
+                    f"kubectl -n {{namespace}} create configmap {reference.name} --from-file=KEY=FILE",
+                    about="spec.target.template.configMapRef.name",
+                ),
             )
         held = texts_of(dict(data))
         if reference.key is not None and reference.key not in held:
@@ -400,6 +406,12 @@ class Gatherer:
                 Reason.TEMPLATE_NOT_FOUND,
                 f"ConfigMap {seen.key.namespace}/{reference.name} of target.template has no key "
                 f"{reference.key}; add it",
+                remedy=Remedy(
+                    f"Add the key {reference.key} to ConfigMap {reference.name}, or correct "
+                    "spec.target.template.configMapRef.key.",
+                    f"kubectl -n {{namespace}} describe configmap {reference.name}",
+                    about="spec.target.template.configMapRef.key",
+                ),
             )
         wanted = held if reference.key is None else {reference.key: held[reference.key]}
         return {**wanted, **templates}

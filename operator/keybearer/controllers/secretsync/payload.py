@@ -133,7 +133,7 @@ def extract_value(value: str, json_property: str | None, decode: Decoding, reade
 
 
 def _take_property(reader: JsonReader, value: str, path: str) -> str:
-    found = reader.parse(value)
+    document = found = reader.parse(value)
     for step in _split_path(path):
         if isinstance(found, dict) and step in found:
             found = found[step]
@@ -142,8 +142,11 @@ def _take_property(reader: JsonReader, value: str, path: str) -> str:
         else:
             found = None
         if found is None:
+            escaped = path.replace(".", "\\.")
+            is_one_name = "." in path and isinstance(document, dict) and path in document
+            hint = f"; a name of its own has the dot in it: write property: {escaped}" if is_one_name else ""
             raise ExtractError(
-                ExtractFault.PROPERTY_NOT_FOUND, f"the value has no property {path}, or it is null"
+                ExtractFault.PROPERTY_NOT_FOUND, f"the value has no property {path}, or it is null{hint}"
             )
     if isinstance(found, str):
         return str(found)

@@ -25,15 +25,16 @@ from keybearer.controllers.secretsync.conclusion import (
     suspended,
 )
 from keybearer.controllers.secretsync.destination import Destinations
+from keybearer.controllers.secretsync.destination_names import BUSY
 from keybearer.controllers.secretsync.gather import Gatherer
 from keybearer.controllers.secretsync.materialize import Materializer, SyncFinalizer
 from keybearer.controllers.secretsync.outcome import (
     SyncOutcome,
+    arrival_of,
     build_status,
     says_the_same,
-    updates_of,
 )
-from keybearer.controllers.secretsync.reasons import Reason
+from keybearer.controllers.secretsync.reasons import BLOCKED_REMEDIES, REMEDIES, Reason
 from keybearer.controllers.secretsync.resource import SecretSyncSpec
 from keybearer.controllers.secretsync.selection import KeysRefusedError
 from keybearer.controllers.secretsync.status import SecretSyncStatus
@@ -56,6 +57,8 @@ __all__ = ["SecretSyncReconciler", "why_refused"]
 
 def why_refused(request: PendingRequest, spec: SecretSyncSpec) -> str | None:
     """Return why what is asked isn't done, for people; None where nothing stands against it."""
+    if request.imports and spec.destination is None:
+        return "there is no spec.destination to import from; nothing was imported"
     if not request.removes_foreign:
         return None
     if spec.destination is None:
@@ -72,6 +75,7 @@ _KIND = Kind(
     status=SecretSyncStatus,
     outcome=SyncOutcome,
     requests=frozenset({SYNC, IMPORT, RELEASE_GUARD, APPROVE_PLAN, REMOVE_FOREIGN}),
+    remedies={**REMEDIES, **BLOCKED_REMEDIES},
     as_a_matter_of_course=frozenset({Reason.PLANNED}),
 )
 
@@ -152,6 +156,9 @@ class SecretSyncReconciler(KindReconciler[SecretSyncSpec, SecretSyncStatus, Sync
         if spec.destination is None:
             return await self._without_destination(seen, spec, previous, outcome, result)
         not_before = seen.trigger_at if asked or previous.push is None else float("-inf")
+        if previous.sync is not None and previous.sync.import_status in BUSY:
+            # What was read before the import ended lacks what it brought.
+            not_before = self._clock.monotonic()
         if outcome is not None and outcome.used_request and request is not None:
             # The status showed what was held of the target: of the destination it shows that from now on.
             request = request.as_sync()
@@ -176,6 +183,7 @@ class SecretSyncReconciler(KindReconciler[SecretSyncSpec, SecretSyncStatus, Sync
             raise TypeError(
                 "a spec without a destination that writes no target was read; its rules forbid that"
             )
+        outcome = replace(outcome, import_settled=True)
         if previous.sync is None:
             return outcome, result
         try:
@@ -193,6 +201,11 @@ class SecretSyncReconciler(KindReconciler[SecretSyncSpec, SecretSyncStatus, Sync
 
     def _why_refused(self, request: PendingRequest, spec: SecretSyncSpec) -> str | None:
         return why_refused(request, spec)
+
+    def _is_answered(self, request: PendingRequest, outcome: SyncOutcome, result: RunResult) -> bool:
+        # An import that didn't begin is still owed: answered now, a push would come before it.
+        del result
+        return not request.imports or outcome.import_settled
 
     def _may_wait(
         self, lane: Lane, previous: SecretSyncStatus, outcome: SyncOutcome, result: RunResult
@@ -218,14 +231,16 @@ class SecretSyncReconciler(KindReconciler[SecretSyncSpec, SecretSyncStatus, Sync
             f"{failure.message}{kept}",
             source=spec.source_label if spec is not None else None,
             keys=error.keys if isinstance(error, KeysRefusedError) else None,
+            remedy=failure.remedy,
         )
         return outcome, failure.result
 
     def _status_after(
         self, seen: ObservedObject, previous: SecretSyncStatus, outcome: SyncOutcome, now: datetime
     ) -> SecretSyncStatus:
-        updates = updates_of(previous, is_instant=self._sources.is_instant(seen.key))
-        return build_status(previous, outcome, generation=seen.generation, updates=updates, now=now)
+        is_instant, why = self._sources.is_instant(seen.key), self._sources.why_polling(seen.key)
+        arrival = arrival_of(previous, is_instant=is_instant, why=why)
+        return build_status(previous, outcome, generation=seen.generation, arrival=arrival, now=now)
 
     def _is_worth_a_write(self, status: SecretSyncStatus, previous: SecretSyncStatus) -> bool:
         return not says_the_same(status, previous)

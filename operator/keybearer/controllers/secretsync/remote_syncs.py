@@ -12,7 +12,9 @@ from weakref import WeakValueDictionary
 
 from keybearer.base.clock import Clock
 from keybearer.client import AsyncKeybearer, NotFound, SecretSync
+from keybearer.controllers.annotations import SYNC, how_to_ask
 from keybearer.controllers.outcome import StalledError, WaitingError
+from keybearer.controllers.remedy import Remedy
 from keybearer.controllers.resource_fields import told_instant
 from keybearer.controllers.secretsync.destination_names import BUSY, PlacedName, PlacedNames
 from keybearer.controllers.secretsync.destination_plan import DesiredSync, PresentSync
@@ -181,12 +183,21 @@ class RemoteSyncs:
         Raises:
             ReconcileError: the service refuses, or can't be asked.
         """
-        return await self._perform(
-            lambda client: client.secret_syncs.import_secrets(
-                sync.id, destination=sync.destination, behavior=behavior
-            ),
-            f"import by sync {sync.name}",
-        )
+        try:
+            return await self._perform(
+                lambda client: client.secret_syncs.import_secrets(
+                    sync.id, destination=sync.destination, behavior=behavior
+                ),
+                f"import by sync {sync.name}",
+            )
+        except StalledError as error:
+            if error.reason != Reason.SYNC_REFUSED:
+                raise
+            message = (
+                f"{error.message}; nothing is pushed while the import is asked for; push without it with "
+                f"{how_to_ask(SYNC)}"
+            )
+            raise StalledError(Reason.SYNC_REFUSED, message, remedy=_WITHOUT_IMPORT) from error
 
     async def delete(self, sync: SecretSync, *, remove_secrets: bool) -> None:
         """Delete a sync; with its secrets it stays until they are removed.
@@ -220,6 +231,13 @@ class RemoteSyncs:
             if error.reason == Reason.SERVICE_REFUSED:
                 raise StalledError(Reason.SYNC_REFUSED, error.message) from error
             raise
+
+
+_WITHOUT_IMPORT = Remedy(
+    "Change what the message quotes, or push without the import.",
+    "{sync}",
+    about="annotation keybearer.dev/request",
+)
 
 
 class SyncBoard:

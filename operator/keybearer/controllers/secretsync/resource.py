@@ -53,18 +53,23 @@ class Guard(ResourceModel):
         Field(
             ge=0,
             le=100,
-            description="Percent of the keys of the target, or of this object's names at the destination, that one "
-            "change may remove. All at once are never removed without a release (annotation "
-            "keybearer.dev/request: release-guard), except from a destination with 100: then nothing is held "
-            "back, and the service pushes by itself.",
+            description=(
+                "Percent of the keys of the target, or of this object's names at the destination,"
+                " that one change may remove. All of them at once always need a release "
+                "(annotation keybearer.dev/request: release-guard). The exception is a "
+                "destination with 100: then nothing is held back, and the service starts the "
+                "pushes."
+            ),
         ),
     ] = 50
     window: Annotated[
         Duration,
         Field(
-            description="How long a removal counts towards maxDeletions: what goes name by name is held back like "
-            "what goes at once. 0 counts each change by itself, and so does a destination whose names the service "
-            "doesn't list.",
+            description=(
+                "How long a removal counts towards maxDeletions, so that single removals are held"
+                " back like one large one. With 0 each change counts alone. The same applies to a"
+                " destination whose names the service doesn't list."
+            ),
         ),
     ] = timedelta(hours=24)
 
@@ -85,13 +90,16 @@ _DEFAULT_GUARD = Guard()
 
 
 class SecretSyncSpec(SpecModel):
-    """What is read from the secrets service, and where it is written."""
+    """The source in the secrets service, and its target or destination."""
 
     identity_ref: Annotated[
         IdentityRef | None,
         Field(
-            description="The Secret with the credentials of the machine identity that reads. Without it, the "
-            "operator's shared identity, where its configuration lets this namespace use it."
+            description=(
+                "The Secret with the credentials of the machine identity that reads. Without it, "
+                "the operator's shared identity, if its configuration allows it for this "
+                "namespace."
+            )
         ),
     ] = None
     source: Annotated[Source | None, Field(description="The folder that is read. Give this or sources.")] = (
@@ -103,31 +111,40 @@ class SecretSyncSpec(SpecModel):
             strict=False,
             min_length=1,
             max_length=20,
-            description="Several folders, in order: where two have the same key, the later wins and the "
-            "clash is reported.",
+            description=(
+                "Several folders, in order. If two have the same key, the later one wins, and the"
+                " clash is reported."
+            ),
         ),
     ] = None
     refresh_interval: Annotated[
         RefreshInterval,
         Field(
-            description="How often the source is compared at least, when no event told of a change: digits "
-            "and a unit (s, m or h), 10s at least; 0 refreshes only on change."
+            description=(
+                "Longest time between two comparisons with the source, if no event reports a "
+                "change: digits and a unit (s, m or h), at least 10s; 0 refreshes only on change."
+            )
         ),
     ] = timedelta(minutes=5)
     mode: Annotated[
         Mode,
         Field(
             strict=False,
-            description="Apply writes. Plan writes nothing and lists in status.plan what would change. "
-            "Suspended does nothing. CreateOnce writes the target once and leaves it alone from then on.",
+            description=(
+                "Apply writes. Plan writes nothing and lists the changes in status.plan. "
+                "Suspended does nothing. CreateOnce writes the target once and never changes it "
+                "afterwards."
+            ),
         ),
     ] = Mode.APPLY
     given_target: Annotated[
         Target | None,
         Field(
             alias="target",
-            description="The Secret or ConfigMap that is written. Without it, a Secret of this object's name, "
-            "unless there is a destination: then nothing is written into the cluster.",
+            description=(
+                "The Secret or ConfigMap to write. Without it, a Secret with this object's name. "
+                "With a destination and without a target, nothing is written into the cluster."
+            ),
         ),
     ] = None
     destination: Annotated[
@@ -140,8 +157,11 @@ class SecretSyncSpec(SpecModel):
             min_length=1,
             max_length=256,
             pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$",
-            description="The name of the sync in the service, which no other sync of the project may have. Without "
-            "it, namespace and name of this object, and what tells it from others.",
+            description=(
+                "The name of the sync in the service, which no other sync of the project may "
+                "have. Without it, namespace and name of this object, with digits that make it "
+                "unique."
+            ),
         ),
     ] = None
     connection_ref: Annotated[
@@ -159,17 +179,19 @@ class SecretSyncSpec(SpecModel):
         ),
     ] = None
     is_auto_sync_enabled: Annotated[
-        bool, Field(description="Pushes each change by itself; otherwise only on request.")
+        bool, Field(description="Pushes each change automatically. If false, only on request.")
     ] = True
     destination_deletion_policy: Annotated[
         DestinationDeletionPolicy,
         Field(
             strict=False,
-            description="What becomes of the secrets in the destination when this object is deleted.",
+            description=(
+                "Says if the secrets in the destination are kept or removed when this object is deleted."
+            ),
         ),
     ] = DestinationDeletionPolicy.RETAIN
     guard: Annotated[
-        Guard, Field(description="Protects target and destination from a source that was emptied.")
+        Guard, Field(description="Protects target and destination if the source becomes empty.")
     ] = Field(default_factory=lambda: _DEFAULT_GUARD)
 
     @rule(cel="has(self.source) != has(self.sources)", message="give exactly one of source and sources")

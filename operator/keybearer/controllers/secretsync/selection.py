@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from keybearer.base.folder_paths import lies_within
+from keybearer.base.nearest import did_you_mean
 from keybearer.controllers.listing import SourceSecret
 from keybearer.controllers.outcome import StalledError
+from keybearer.controllers.remedy import Remedy
 from keybearer.controllers.secretsync.key_choice import (
     InvalidPatternError,
     KeyChoice,
@@ -21,7 +24,7 @@ from keybearer.controllers.secretsync.payload import (
     JsonReader,
     extract_value,
 )
-from keybearer.controllers.secretsync.reasons import KeyProblem, KeyProblemReason
+from keybearer.controllers.secretsync.reasons import KEY_REMEDIES, KeyProblem, KeyProblemReason
 from keybearer.controllers.secretsync.spec import Decoding, KeyItem, KeySelection, Source
 from keybearer.controllers.secretsync.status import KeyState, KeyStatus
 
@@ -47,6 +50,8 @@ _LIGHT_PATTERN_CHARS = 2000  # of globs, to be compiled: 0.3 us each
 _LIGHT_CHARS = 256 * 1024  # of values
 _LIGHT_JSON_CHARS = 12 * 1024  # of values, for each item that takes a property: at worst 350 ns each
 _KEY_MAX = 512
+_SUGGESTED_MAX = 5
+"""Problems of an object up to which a similar name is searched for: a search takes up to 15 ms."""
 """What `status.keys[].key` takes; a foreign service may name its secrets longer."""
 
 
@@ -143,7 +148,8 @@ def select(contents: Iterable[SourceContent]) -> Selection:
 def is_light(contents: Sequence[SourceContent]) -> bool:
     """Tell whether `select` takes less than about 5 ms, so that no other work need be spared it.
 
-    An RE2 expression is never light: how long it takes to compile and to run, its length doesn't tell.
+    An RE2 expression is never light: its length doesn't say how long it takes to compile and to run. A missing item
+    isn't either: similar names are searched for.
     """
     claims = sum(len(content.secrets) + len(content.source.keys.items) for content in contents)
     if claims > _LIGHT_CLAIMS:
@@ -152,7 +158,9 @@ def is_light(contents: Sequence[SourceContent]) -> bool:
     for content in contents:
         keys = content.source.keys
         patterns = (*keys.include, *keys.exclude, *(rename.pattern for rename in keys.rename))
-        if any(map(is_expression, patterns)):
+        names = {secret.key for secret in content.secrets}
+        is_missing = any(item.version is None and item.key not in names for item in keys.items)
+        if is_missing or any(map(is_expression, patterns)):
             return False
         matches += len(content.secrets) * len(patterns)
         pattern_chars += sum(map(len, patterns))
@@ -208,14 +216,35 @@ def _claims(content: SourceContent, steps: _Steps, problems: list[KeyProblem]) -
             yield _Claim(item.target_key or compiled.rename(item.key), found, item)
         else:
             version = "" if item.version is None else f" in version {item.version}"
+            is_suggested = item.version is None and len(problems) < _SUGGESTED_MAX
+            suggestion = _suggestion(item, content) if is_suggested else ""
             problems.append(
                 KeyProblem(
                     item.key,
                     KeyProblemReason.KEY_NOT_FOUND,
-                    f"{label} has no secret {item.key}{version}; create it, or correct keys.items",
+                    f"{label} has no secret {item.key}{version}; create it, or correct keys.items{suggestion}",
                     label,
+                    _listing(content.source),
                 )
             )
+
+
+def _listing(source: Source) -> str:
+    """Return the command that lists the secrets of a source: people paste it, and it is somebody's text."""
+    words = (source.project_slug or source.project_id or "", source.environment, source.secret_path)
+    if not all(word.isprintable() for word in words):
+        return ""
+    project, environment, path = map(shlex.quote, words)
+    return f"keybearer secrets list --project {project} --env {environment} --path {path}"
+
+
+def _suggestion(item: KeyItem, content: SourceContent) -> str:
+    """Return what an item that names no secret may mean: one with a similar name, or with the property in it."""
+    names = [one.key for one in content.secrets]
+    dotted = f"{item.key}.{item.json_property}"
+    if item.json_property is not None and dotted in names:
+        return f"; there is a secret {dotted}: write key: {dotted}, without property"
+    return did_you_mean(item.key, names)
 
 
 def _effective(
@@ -285,7 +314,10 @@ class KeysRefusedError(StalledError):
     """Some secrets can't become keys; carries the state of each for the status."""
 
     def __init__(self, reason: str, message: str, problems: list[KeyProblem]) -> None:
-        super().__init__(reason, message)
+        command = problems[0].command
+        step = KEY_REMEDIES[problems[0].reason][1]
+        remedy = Remedy(step, command, about="spec.source.keys") if command else None
+        super().__init__(reason, message, remedy=remedy)
         self.keys = tuple(_problem_state(problem) for problem in problems)
 
 

@@ -62,14 +62,15 @@ class Rename(ResourceModel):
             alias="to",
             min_length=1,
             max_length=253,
-            description=r"The new name. After an RE2 expression, \0 stands for the whole name and \1 to \9 "
-            "for its groups.",
+            description=(
+                "The new name. After an RE2 expression, \\0 is the whole name, and \\1 to \\9 are its groups."
+            ),
         ),
     ]
 
 
 class KeyItem(RuledModel):
-    """One secret, taken by name, whatever the patterns say."""
+    """One secret, taken by name. Patterns don't apply to it."""
 
     key: Annotated[
         str,
@@ -122,7 +123,7 @@ class KeyItem(RuledModel):
 
 
 class KeySelection(ResourceModel):
-    """Which secrets are taken, and under which keys."""
+    """Selects secrets, and names their keys."""
 
     include: Annotated[
         tuple[_Pattern, ...],
@@ -138,8 +139,10 @@ class KeySelection(ResourceModel):
         Field(
             strict=False,
             max_length=64,
-            description="Leaves out the secrets whose name matches any of these, written like include. What "
-            "items names is taken all the same.",
+            description=(
+                "Leaves out the secrets whose name matches any of these, written like include. "
+                "Secrets in items are taken nevertheless."
+            ),
         ),
     ] = ()
     rename: Annotated[
@@ -155,8 +158,10 @@ class KeySelection(ResourceModel):
         Field(
             strict=False,
             max_length=128,
-            description="Single secrets, in place of their plain form. One secret may be named several "
-            "times, for example for two properties of one JSON value.",
+            description=(
+                "Single secrets, instead of their plain form. You can name a secret several "
+                "times, for example for two properties of one JSON value."
+            ),
         ),
     ] = ()
 
@@ -186,7 +191,7 @@ class Source(RuledModel):
             min_length=1,
             max_length=64,
             pattern=_SLUG_PATTERN,
-            description="The slug of the project. Give this or projectId.",
+            description="The slug of the project: 5 to 36 characters in our service. Give this or projectId.",
         ),
     ] = None
     environment: Annotated[
@@ -210,27 +215,29 @@ class Source(RuledModel):
     recursive: Annotated[
         bool,
         Field(
-            description="Reads the folders below as well. Where two hold the same name, the one whose path "
-            "sorts later wins and the clash is reported."
+            description=(
+                "Reads the folders below too. If two have the same name, the one whose path sorts"
+                " later wins, and the clash is reported."
+            )
         ),
     ] = False
     include_imports: Annotated[
-        bool, Field(description="Takes what the folder imports; its own secrets win over imported ones.")
+        bool, Field(description="Includes imported secrets. The folder's own secrets win over imported ones.")
     ] = True
     expand_secret_references: Annotated[
-        bool, Field(description="Replaces references to other secrets in values by what they refer to.")
+        bool, Field(description="Replaces references in values with the values that they refer to.")
     ] = True
     tag_slugs: Annotated[
         tuple[Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[A-Za-z0-9_-]+$")], ...],
-        Field(strict=False, max_length=20, description="Takes only secrets that carry one of these tags."),
+        Field(strict=False, max_length=20, description="Takes only secrets with one of these tags."),
     ] = ()
-    keys: Annotated[KeySelection, Field(description="Which secrets are taken, and under which keys.")] = (
-        Field(default_factory=lambda: _DEFAULT_KEYS)
+    keys: Annotated[KeySelection, Field(description="Selects secrets, and names their keys.")] = Field(
+        default_factory=lambda: _DEFAULT_KEYS
     )
 
     @rule(
         cel="has(self.projectId) != has(self.projectSlug)",
-        message="give exactly one of projectId and projectSlug",
+        message="name the project by projectSlug or projectId, and not by both",
     )
     def _names_one_project(self) -> bool:
         return (self.project_id is None) != (self.project_slug is None)
@@ -302,17 +309,15 @@ DestinationConfigObject = Annotated[
                     "One secret for each key, or one for all.", "one-to-one", "many-to-one"
                 ),
                 "secretName": _text("The one secret that holds all keys."),
-                "scope": _text(
-                    "What of the remote holds the secrets: an organization, a repository, a project."
-                ),
+                "scope": _text("The kind of place at the remote: an organization, a repository, a project."),
                 "org": _text("The organization at the code host."),
                 "visibility": _choice(
-                    "Which repositories see a secret of the organization.", "all", "private", "selected"
+                    "The repositories that see a secret of the organization.", "all", "private", "selected"
                 ),
                 "selectedRepositoryIds": {
                     "type": "array",
                     "maxItems": 1000,
-                    "description": "The repositories that see it, where visibility is selected.",
+                    "description": "The repositories that see it, if visibility is selected.",
                     "items": {"type": "integer", "format": "int64"},
                 },
                 "owner": _text("The owner of the repository."),
@@ -333,7 +338,7 @@ SyncOptionsObject = Annotated[
             "required": ["initialSyncBehavior"],
             "properties": {
                 "initialSyncBehavior": _choice(
-                    "How the first push deals with what the destination holds already.",
+                    "How the first push treats existing secrets of the destination.",
                     "overwrite-destination",
                     "import-prioritize-source",
                     "import-prioritize-destination",
@@ -347,7 +352,7 @@ SyncOptionsObject = Annotated[
                     "type": "boolean",
                     "description": "Leaves there what the folder has no more.",
                 },
-                "keyId": _text("The key of the cloud that values are encrypted with.", maxLength=256),
+                "keyId": _text("The key of AWS that encrypts the values.", maxLength=256),
                 "syncSecretMetadataAsTags": {
                     "type": "boolean",
                     "description": "Writes the metadata of secrets as tags.",

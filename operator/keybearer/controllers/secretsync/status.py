@@ -10,7 +10,13 @@ from pydantic import Field
 from keybearer.controllers.custom_resource import Condition, ResourceModel, StatusModel
 from keybearer.controllers.resource_fields import Clipped, Instant
 from keybearer.controllers.target.guard import REMOVALS_MAX
-from keybearer.controllers.target.status import PastRemoval, PlanStatus, TargetName, TargetStatus
+from keybearer.controllers.target.status import (
+    PastRemoval,
+    PlanStatus,
+    TargetName,
+    TargetStatus,
+    WorkloadStatuses,
+)
 
 __all__ = [
     "FAILED_MAX",
@@ -19,6 +25,7 @@ __all__ = [
     "FailedName",
     "KeyState",
     "KeyStatus",
+    "PollingReason",
     "PushStatus",
     "RemoteSyncStatus",
     "SecretSyncStatus",
@@ -40,6 +47,15 @@ class Updates(StrEnum):
 
     EVENTS = "Events"
     POLLING = "Polling"
+
+
+class PollingReason(StrEnum):
+    """Why changes of the source become known by polling only."""
+
+    DENIED = "EventsDenied"
+    UNAVAILABLE = "EventsUnavailable"
+    CROWDED = "TooManyStreams"
+    FAILED = "EventsFailed"
 
 
 class KeyState(StrEnum):
@@ -114,7 +130,7 @@ class FailedName(ResourceModel):
     key: Annotated[
         str | None,
         *Clipped(512),
-        Field(description="The secret of the folder; absent where it is wanted no more."),
+        Field(description="The secret of the folder. Absent if it is no longer wanted."),
     ] = None
     message: Annotated[str | None, *Clipped(256), Field(description="Why, in the service's words.")] = None
 
@@ -124,7 +140,7 @@ class PushStatus(ResourceModel):
 
     definition: Annotated[
         str | None,
-        Field(max_length=128, description="Keyed HMAC of the sync's definition as it was given last."),
+        Field(max_length=128, description="Keyed HMAC of the last definition of the sync."),
     ] = None
     version: Annotated[int | None, Field(ge=0, description="The service's version of that definition.")] = (
         None
@@ -147,8 +163,11 @@ class PushStatus(ResourceModel):
         Field(
             strict=False,
             max_length=FOREIGN_MAX,
-            description="Names of others at the destination that the sync's key schema makes. They stay, unless the "
-            "annotation keybearer.dev/request: remove-foreign has these removed once.",
+            description=(
+                "Names at the destination that match the sync's key schema, but were written by "
+                "others. They stay, unless the annotation keybearer.dev/request: remove-foreign "
+                "removes them once."
+            ),
         ),
     ] = None
     foreign_total: Annotated[int | None, Field(ge=0, description="How many these are in all.")] = None
@@ -157,13 +176,13 @@ class PushStatus(ResourceModel):
         Field(
             strict=False,
             max_length=REMOVALS_MAX,
-            description="What pushes removed within guard.window; a release begins anew.",
+            description="Names that pushes removed within guard.window. A release sets it back.",
         ),
     ] = None
 
 
 class SecretSyncStatus(StatusModel):
-    """What the operator last did and saw."""
+    """The operator's last actions and observations."""
 
     conditions: Annotated[
         tuple[Condition, ...],
@@ -177,33 +196,54 @@ class SecretSyncStatus(StatusModel):
     source: Annotated[
         str | None,
         *Clipped(512),
-        Field(description="What is read, as dev:/apps/web, and how many sources more."),
+        Field(description="The source, as dev:/apps/web, and the number of other sources."),
     ] = None
     last_refresh_time: Annotated[
         Instant | None,
-        Field(description="When the source was last read; written together with another change only."),
+        Field(
+            description=(
+                "Time of the last read of the source. It is only written together with another change."
+            )
+        ),
     ] = None
     updates: Annotated[
         Updates | None,
-        Field(strict=False, description="How changes become known: Events within a second, or Polling."),
+        Field(
+            strict=False,
+            description="How the operator learns of changes: Events (within a second) or Polling.",
+        ),
     ] = None
-    target: Annotated[TargetStatus | None, Field(description="What was written last.")] = None
+    polling_reason: Annotated[
+        PollingReason | None,
+        Field(
+            strict=False,
+            description=(
+                "Why the operator polls: the service denies events to the identity (EventsDenied), or has none for "
+                "it (EventsUnavailable), there are too many streams of events (TooManyStreams), or opening one "
+                "fails (EventsFailed)."
+            ),
+        ),
+    ] = None
+    target: Annotated[TargetStatus | None, Field(description="The last write.")] = None
     moving_to: Annotated[
         TargetName | None,
-        Field(description="Another target that is about to take the place of `target`, or was to."),
+        Field(description="Another target that is replacing `target`, or was to replace it."),
     ] = None
+    workloads: WorkloadStatuses = ()
     keys: Annotated[
         tuple[KeyStatus, ...],
         Field(strict=False, max_length=KEYS_MAX, description="Keys, those with a problem first."),
     ] = ()
     keys_total: Annotated[
-        int | None, Field(ge=0, description="How many keys there are in all, without overridden ones.")
+        int | None, Field(ge=0, description="Number of all keys, without overridden ones.")
     ] = None
-    plan: Annotated[PlanStatus | None, Field(description="What is held back; empty when nothing is.")] = None
+    plan: Annotated[
+        PlanStatus | None, Field(description="The change that is held back; empty without one.")
+    ] = None
     sync: Annotated[
-        RemoteSyncStatus | None, Field(description="The sync to the destination, as the service tells of it.")
+        RemoteSyncStatus | None, Field(description="The service's state of the sync to the destination.")
     ] = None
     push: Annotated[
         PushStatus | None,
-        Field(description="What was given to that sync last, and what its destination holds besides."),
+        Field(description="The last push to that sync, and other names at its destination."),
     ] = None

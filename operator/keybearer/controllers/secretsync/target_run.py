@@ -14,7 +14,7 @@ from keybearer.controllers.mode import Mode
 from keybearer.controllers.objects import ObservedObject
 from keybearer.controllers.requests import PendingRequest
 from keybearer.controllers.run_ends import failure_of
-from keybearer.controllers.secretsync.conclusion import conclude
+from keybearer.controllers.secretsync.conclusion import conclude, with_restarts
 from keybearer.controllers.secretsync.gather import Gatherer, Material
 from keybearer.controllers.secretsync.materialize import Materializer, SyncFinalizer
 from keybearer.controllers.secretsync.outcome import SyncOutcome
@@ -26,7 +26,7 @@ from keybearer.controllers.target.changes import plan_status
 from keybearer.controllers.target.decisions import PlanContext, TargetPlan
 from keybearer.controllers.target.desired import DesiredTarget, build_target
 from keybearer.controllers.target.guard import Removal
-from keybearer.controllers.target.restart import WorkloadRestarter
+from keybearer.controllers.target.restart import Restarts, WantedRestart, WorkloadRestarter
 from keybearer.controllers.target.spec import CreationPolicy
 from keybearer.controllers.target.status import removals_of
 from keybearer.controllers.workers import RunResult
@@ -105,9 +105,10 @@ class TargetRun:
             spec.mode is not Mode.PLAN or planned.action is not None or previous.plan is not None
         )
         settled = fulfilled and not planned.left_alone
+        restarts: Restarts | None = None
         if settled:
             await self._materializer.retire_old(seen, spec, previous, desired.key)
-            await self._restart(seen, spec, previous, desired, planned)
+            restarts = await self._restart(seen, spec, previous, desired, planned)
             if previous.sync is None:  # else the sync of a former destination is still to be taken back
                 await self._finalizer.settle(seen, spec)
         read_ago = timedelta(seconds=self._clock.monotonic() - material.read_at)
@@ -122,6 +123,8 @@ class TargetRun:
             refreshed_at=refreshed_at,
             removals=removals,
         )
+        if restarts is not None:
+            outcome, result = with_restarts(outcome, result, restarts)
         let_pass = context.released or context.approved
         if let_pass is not None and planned.action is not None:
             outcome = replace(outcome, used_request=plan_status(planned.changes) == let_pass)
@@ -179,16 +182,19 @@ class TargetRun:
         previous: SecretSyncStatus,
         desired: DesiredTarget,
         planned: TargetPlan,
-    ) -> None:
+    ) -> Restarts:
         before = previous.target
-        if before is None or before.fingerprint is None:
-            return
-        is_same = before.holds(desired.data_fingerprint)
-        if is_same is None:
-            # Written under a key that was lost: only what this run changed is known to have changed.
-            is_same = planned.action is None or not planned.changes
-        if not is_same and spec.target.rollout_restart:
-            await self._restarter.restart(seen, spec.target.rollout_restart, desired)
+        changed = False
+        if before is not None and before.fingerprint is not None:
+            is_same = before.holds(desired.data_fingerprint)
+            if is_same is None:
+                # Written under a key that was lost: only what this run changed is known to have changed.
+                is_same = planned.action is None or not planned.changes
+            changed = not is_same
+        value = f"{desired.key.name}:{desired.data_fingerprint}"
+        wanted = [WantedRestart(one, value, changed) for one in spec.target.rollout_restart]
+        look = before is None or previous.observed_generation != seen.generation
+        return await self._restarter.settle(seen, wanted, previous.workloads, look=look)
 
 
 def _context(

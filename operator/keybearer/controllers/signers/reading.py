@@ -152,8 +152,7 @@ _READERS: Final[Mapping[str, Callable[[JsonObject], Asked | None]]] = {
 
 def _identity(body: JsonObject) -> tuple[ObjectKey, str, str]:
     meta = mapping_of(body.get("metadata"))
-    key = ObjectKey(text_of(meta.get("namespace")), text_of(meta.get("name")))
-    return key, text_of(meta.get("uid")), text_of(meta.get("resourceVersion"))
+    return ObjectKey.of(body), text_of(meta.get("uid")), text_of(meta.get("resourceVersion"))
 
 
 def _conditions(status: Mapping[str, JsonValue]) -> _Conditions:

@@ -6,31 +6,31 @@ from collections.abc import Mapping
 
 __all__ = ["REMEDIES"]
 
-_ASK_ANEW = "then ask anew: a request that has failed stays so."
+_ASK_AGAIN = "Then make a new request: one that has failed is never tried again."
 
 REMEDIES: Mapping[str, tuple[str, str]] = {
     "CertificateIssued": ("The certificate was handed over.", ""),
-    "Denied": ("Who approves has denied the request.", "Ask them; nothing is signed."),
+    "Denied": ("An approver denied the request.", "Ask the approver. Nothing is signed."),
     "ForeignNamespace": (
         "A pod names a profile of another namespace.",
         "Name a profile of the pod's own namespace in signerName.",
     ),
     "InvalidUnverifiedUserAnnotations": (
         "The pod's volume has user annotations, which this signer doesn't know.",
-        "Take userAnnotations out of the podCertificate volume.",
+        "Remove userAnnotations from the podCertificate volume.",
     ),
     "NoNames": (
-        "A pod's request has no names, and the profile has none for it.",
+        "A pod's request has no names, and the profile has no names for it.",
         "Give the profile defaults.commonName or defaults.subjectAltNames.",
     ),
     "NotConformant": (
-        "What the service issued isn't what was asked for. It was revoked and not handed over.",
-        "Compare the profile with the difference that the message names, " + _ASK_ANEW,
+        "The service issued something else than was requested. It was revoked, and not handed over.",
+        "Compare the profile with the difference that the message names. " + _ASK_AGAIN,
     ),
-    "Pending": ("The authority has not answered yet.", "Nothing: it is looked at again."),
+    "Pending": ("The authority has not answered yet.", "Nothing: the operator looks again."),
     "PendingApproval": (
-        "Somebody has to agree in the service.",
-        "keybearer certificates requests lists what waits, approve and reject decide.",
+        "Somebody must approve the request in the service.",
+        "List the requests: keybearer certificates requests. Then approve or reject it.",
     ),
     "PendingValidation": (
         "The authority is checking that the names are yours.",
@@ -50,42 +50,45 @@ REMEDIES: Mapping[str, tuple[str, str]] = {
         "Set its spec.mode to Apply.",
     ),
     "RequestFailed": (
-        "The service could not have the request fulfilled.",
-        "Mend what the message quotes, " + _ASK_ANEW,
+        "The authority could not fulfil the request.",
+        "Correct what the message quotes. " + _ASK_AGAIN,
     ),
     "RequestInvalid": (
         "The signing request can't be read, or contradicts the object.",
-        "Correct it, " + _ASK_ANEW,
+        "Correct it. " + _ASK_AGAIN,
     ),
     "RequestRefused": (
-        "The service took no request: the policy, a limit or a missing right stands against it.",
-        "Change the request or the policy, " + _ASK_ANEW,
+        "The service refused the request because of the policy, a limit or a missing right.",
+        "Change the request or the policy. " + _ASK_AGAIN,
     ),
-    "RequestRejected": ("Somebody rejected the request in the service.", "Ask them, " + _ASK_ANEW),
+    "RequestRejected": ("Somebody rejected the request in the service.", "Ask them. " + _ASK_AGAIN),
     "RequestTooLong": (
-        "The signing request is longer than the service takes.",
+        "The signing request is longer than the service allows.",
         "Ask for fewer names, or for an elliptic key.",
     ),
     "SignNotAllowed": (
-        "The user who asked may not use the profile.",
-        "Grant them the verb sign on the certificateprofile, " + _ASK_ANEW,
+        "The user who made the request may not use the profile.",
+        "Grant the user the verb sign on the certificateprofile. " + _ASK_AGAIN,
     ),
     "StubRequestMissing": (
-        "A pod's request holds a bare public key, which the service doesn't sign.",
+        "A pod's request has a bare public key. The service doesn't sign those.",
         "Run kubelets of Kubernetes 1.36 or newer, which send stubPKCS10Request.",
     ),
     "StubRequestNotEmpty": (
-        "A pod's stub request holds more than its key.",
-        "Correct what makes the request.",
+        "A pod's stub request has more than its key.",
+        "Correct the program that makes the request.",
     ),
     "UnsupportedKeyType": (
-        "The service signs no keys of this kind.",
+        "The service doesn't sign keys of this kind.",
         "Use a key on a P curve (ECDSAP256, ECDSAP384, ECDSAP521) or RSA (RSA3072, RSA4096).",
     ),
     "UsagesDiffer": (
-        "The signing request asks for other usages than the object.",
-        "Make them agree, " + _ASK_ANEW,
+        "The signing request and the object name different usages.",
+        "Make them the same. " + _ASK_AGAIN,
     ),
-    "UsagesUnsupported": ("The service issues no certificates for these usages.", "Ask for others."),
+    "UsagesUnsupported": (
+        "The service doesn't issue certificates for these usages.",
+        "Request other usages.",
+    ),
 }
 """Meaning and remedy of each reason. Beside these, a request that waits for its profile is told that one's reason."""

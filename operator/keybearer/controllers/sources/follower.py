@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable
 from typing import Protocol
 
+from keybearer.controllers.event_feed import RefusalKind
 from keybearer.controllers.sources.query import SourceKey
 from keybearer.controllers.sources.session import SourceSession
 
@@ -34,6 +35,10 @@ class SourceFollower(Protocol):
         """Tell whether changes are heard; None if that isn't known yet."""
         ...
 
+    def why_polling(self, key: SourceKey) -> RefusalKind | None:
+        """Return why changes are not heard; None where they are, or that isn't known."""
+        ...
+
 
 class PollingOnly:
     """Listens for nothing."""
@@ -53,3 +58,7 @@ class PollingOnly:
     def is_instant(self, key: SourceKey) -> bool | None:  # noqa: ARG002 - it is the same for all
         """Return that nothing is."""
         return False
+
+    def why_polling(self, key: SourceKey) -> RefusalKind | None:  # noqa: ARG002 - it is the same for all
+        """Return that nothing refused it: nothing was asked."""
+        return None

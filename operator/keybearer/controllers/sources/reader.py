@@ -18,6 +18,7 @@ from itertools import count, islice
 from keybearer.base.clock import Clock
 from keybearer.base.log_subject import log_subject
 from keybearer.base.logs import get_logger
+from keybearer.controllers.event_feed import RefusalKind
 from keybearer.controllers.listing import SourceSecret
 from keybearer.controllers.sources.follower import PollingOnly, SourceFollower
 from keybearer.controllers.sources.query import SourceKey
@@ -168,6 +169,12 @@ class SourceReader:
         if False in heard:
             return False
         return None if None in heard or not heard else True
+
+    def why_polling(self, subscriber: WorkKey) -> RefusalKind | None:
+        """Return why changes of a source of the subscriber are not heard; None where all are, or that isn't known."""
+        found = {self._follower.why_polling(key) for key in self._wanted.get(subscriber, frozenset())}
+        # The same one each time, or the status would be written each time.
+        return next((why for why in RefusalKind if why in found), None)
 
     def sessions_in_use(self) -> set[str]:
         """Return the ids of the sessions that some source asks through."""

@@ -11,6 +11,7 @@ from keybearer.base.logs import get_logger
 from keybearer.client import EventPlace
 from keybearer.controllers.event_feed import EventFeed, FeedRefusal
 from keybearer.controllers.listing import SourceSecret
+from keybearer.controllers.remedy import Remedy
 from keybearer.controllers.sources.query import SourceQuery
 
 __all__ = ["Listing", "NotChanged", "SourceAnswer", "SourceFailure", "SourceSession", "ask_source"]
@@ -25,12 +26,14 @@ class SourceFailure:
     Attributes:
         passing: it may come right by itself (an outage), as opposed to what a person must mend.
         after: the wait the service asked for; two failures that differ in nothing else are the same one.
+        remedy: what is to be done; None for what kinds say of the reason.
     """
 
     reason: str
     message: str
     passing: bool
     after: timedelta | None = field(default=None, compare=False)
+    remedy: Remedy | None = None
 
 
 @dataclass(frozen=True, slots=True)

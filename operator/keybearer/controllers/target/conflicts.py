@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import json
+import re
+import shlex
+
+from keybearer.controllers.mode import Mode
+from keybearer.controllers.remedy import Remedy
 from keybearer.controllers.target.changes import KeyChanges, foreign_metadata, some_of
 from keybearer.controllers.target.decisions import PlanContext, Verdict
 from keybearer.controllers.target.desired import DesiredTarget
 from keybearer.controllers.target.observed import PresentTarget
 from keybearer.controllers.target.reasons import TargetReason
-from keybearer.controllers.target.spec import WriteRules
+from keybearer.controllers.target.spec import TargetWords, WriteRules
 from keybearer.controllers.work import WorkKey
 
 __all__ = ["owned_by_rival", "refuse_foreign", "refuse_merge", "refused_change"]
+
+_KIND_AND_NAME = re.compile(r"[A-Za-z][A-Za-z0-9]* [a-z0-9][-.a-z0-9]*")
 
 
 def refuse_merge(
@@ -29,16 +37,20 @@ def refuse_merge(
         return rival
     foreign = [name for name in not_ours if name not in context.merged_keys]
     if foreign:
-        return Verdict(
-            TargetReason.CONFLICT,
+        return _conflict(
             f"{desired.key.kind} {desired.key.name} has other values under {some_of(foreign)}, which this "
-            "object did not write; rename the keys, or set target.adopt to take them over",
+            "object did not write",
+            "rename the keys, or set target.adopt to take them over",
+            rules.words,
+            _who_wrote(desired),
         )
     if taken:
-        return Verdict(
-            TargetReason.CONFLICT,
+        return _conflict(
             f"{desired.key.kind} {desired.key.name} has other values of {some_of(taken)}, which this object did "
-            "not write; leave them out of target.labels and target.annotations, or set target.adopt",
+            "not write",
+            "leave them out of target.labels and target.annotations, or set target.adopt",
+            rules.words,
+            _who_wrote(desired),
         )
     return None
 
@@ -54,28 +66,77 @@ def refuse_foreign(
     if controller is None and present.owner_uid == context.owner_uid:
         return None
     what, words = f"{desired.key.kind} {desired.key.name}", rules.words
-    if controller is not None:
-        return Verdict(
-            TargetReason.CONFLICT,
-            f"{what} is controlled by {controller}; choose another {words.name}, or remove that controller",
-        )
     rival = owned_by_rival(desired, present, rules, context)
     rival = rival or _merged_by_rival(desired, present, rules, context, None)
     if rival is not None:
         return rival
+    if controller is not None:
+        # It writes the object again and again: adopt can't help.
+        return _owned_elsewhere(f"{what} is controlled by {controller}", controller, desired, present, rules)
     owner = None if context.owner_uid in present.owners else present.owner_of_another_kind()
     if owner is not None:
-        return Verdict(
-            TargetReason.CONFLICT,
-            f"{what} belongs to {owner}; choose another {words.name}, or remove that ownerReference",
-        )
+        return _owned_elsewhere(f"{what} belongs to {owner}", owner, desired, present, rules)
     if rules.adopt:
         return _refuse_recreation(desired, present, rules, context)
-    ways = f", delete it, or {words.take_over}" if words.take_over else ", or delete it"
-    return Verdict(
-        TargetReason.CONFLICT,
-        f"{what} exists and was not written by this object; choose another {words.name}{ways}",
+    ways = f", or {words.take_over}" if words.take_over else ""
+    return _conflict(
+        f"{what} exists and was not written by this object",
+        f"choose another {words.name}{ways}; delete it only if nothing reads it",
+        words,
+        _who_wrote(desired),
     )
+
+
+def _conflict(cause: str, step: str, words: TargetWords, command: str) -> Verdict:
+    remedy = Remedy(f"{step[0].upper()}{step[1:]}.", command, about=words.field)
+    return Verdict(TargetReason.CONFLICT, f"{cause}; {step}", remedy=remedy)
+
+
+def _who_wrote(desired: DesiredTarget) -> str:
+    """Return the command that shows who wrote the object, and nothing of what it holds."""
+    key = desired.key
+    managers = "-o jsonpath='{.metadata.managedFields[*].manager}'"
+    return f"kubectl -n {key.namespace} get {key.kind.lower()} {key.name} --show-managed-fields {managers}"
+
+
+def _freeing(owner: str, desired: DesiredTarget, present: PresentTarget) -> str:
+    """Return the command that removes an ownerReference, given kind and name of the owner.
+
+    The API server takes any text for these in an ownerReference, and people paste commands. For a text that is no
+    kind and name, it is the command that shows who wrote the object.
+    """
+    if _KIND_AND_NAME.fullmatch(owner) is None:
+        return _who_wrote(desired)
+    key = desired.key
+    patch = json.dumps(present.release_patch(owner), separators=(",", ":"))
+    return (
+        f"kubectl -n {key.namespace} patch {key.kind.lower()} {key.name} --type=json -p {shlex.quote(patch)}"
+    )
+
+
+def _owned_elsewhere(
+    cause: str, owner: str, desired: DesiredTarget, present: PresentTarget, rules: WriteRules
+) -> Verdict:
+    """Return the conflict with an owner that no custom resource of ours is, and how the object is freed from it.
+
+    Not by the owner's deletion: Kubernetes would delete what it owns.
+    """
+    key, words = desired.key, rules.words
+    step = (
+        f"choose another {words.name}; or stop whatever works for {owner}, then free the {key.kind} from it"
+    )
+    if words.take_over and not rules.adopt:
+        step += f", and {words.take_over}"
+    # Names of keys that others made are told where a person wants to take them over, and could.
+    ahead = rules.mode is Mode.PLAN and rules.adopt and refused_change(desired, present) is None
+    shown = "status.plan shows what changes once it is free; " if ahead else ""
+    warning = f"don't delete {owner} before that, because Kubernetes then deletes the {key.kind} too"
+    command = _freeing(owner, desired, present)
+    remedy = Remedy(
+        f"{step[0].upper()}{step[1:]}. {warning[0].upper()}{warning[1:]}.", command, about=words.field
+    )
+    message = f"{cause}; {shown}{step}; {warning}"
+    return Verdict(TargetReason.CONFLICT, message, remedy=remedy, is_planned_ahead=ahead)
 
 
 def refused_change(desired: DesiredTarget, present: PresentTarget) -> str | None:
@@ -108,6 +169,11 @@ def _refuse_recreation(
         f"{desired.key.kind} {desired.key.name} was not written by this object and {frozen}: it can't be taken "
         "over, for what others made is never deleted, whatever the spec says. Choose another "
         f"{rules.words.name}{another_type}; or delete it yourself, if nothing needs it",
+        remedy=Remedy(
+            f"Choose another {rules.words.name}{another_type}, or delete the {desired.key.kind} if nothing needs it.",
+            _who_wrote(desired),
+            about=rules.words.field,
+        ),
     )
 
 
@@ -119,10 +185,11 @@ def owned_by_rival(
     if not owners:
         return None
     owner = min(owners, key=_name_first)
-    return Verdict(
-        TargetReason.CONFLICT,
-        f"{desired.key.kind} {desired.key.name} belongs to {owner.kind} {owner.name}; choose another "
-        f"{rules.words.name}, or delete {owner.name}",
+    return _conflict(
+        f"{desired.key.kind} {desired.key.name} belongs to {owner.kind} {owner.name}",
+        f"choose another {rules.words.name}, or delete {owner.kind} {owner.name}",
+        rules.words,
+        f"kubectl -n {owner.namespace} get {owner.kind.lower()} {owner.name}",
     )
 
 
@@ -138,10 +205,11 @@ def _merged_by_rival(
         merged = present.merges.get(uid, frozenset())
         taken = sorted(merged if wanted is None else merged.intersection(wanted))
         if taken:
-            return Verdict(
-                TargetReason.CONFLICT,
-                f"{rival.kind} {rival.name} merges {some_of(taken)} into {desired.key.kind} {desired.key.name}; "
+            return _conflict(
+                f"{rival.kind} {rival.name} merges {some_of(taken)} into {desired.key.kind} {desired.key.name}",
                 f"choose other keys or another {rules.words.name}, or take them from {rival.name}",
+                rules.words,
+                f"kubectl -n {rival.namespace} get {rival.kind.lower()} {rival.name}",
             )
     return None
 

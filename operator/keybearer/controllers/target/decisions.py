@@ -8,6 +8,7 @@ from datetime import datetime
 
 from pydantic import JsonValue
 
+from keybearer.controllers.remedy import Remedy
 from keybearer.controllers.target.changes import KeyChanges
 from keybearer.controllers.target.desired import DesiredTarget
 from keybearer.controllers.target.guard import Removal
@@ -75,11 +76,18 @@ TargetAction = CreateTarget | ApplyTarget | ReplaceTarget | RecreateTarget | Mer
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Why nothing is done although something should be."""
+    """Why nothing is done although something should be.
+
+    Attributes:
+        remedy: what is to be done; None for what the kind says of the reason.
+        is_planned_ahead: `mode: Plan` shows the changes that are made once another owner lets the target go.
+    """
 
     reason: TargetReason
     message: str
     stalled: bool = True
+    remedy: Remedy | None = None
+    is_planned_ahead: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,26 +2,35 @@
 
 A kubelet looks at its pods about once a minute, and after each change of a pod. So a pod that mounts what was written
 gets an annotation. Nothing hangs on it: what isn't annotated, the kubelet shows at its own pace. Pods are not
-watched: after a write those that run are listed by their metadata, and of each the volumes are read once.
+watched: after a write those on nodes are listed by their metadata, and of each the volumes are read once.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from keybearer.base.clock import Clock
 from keybearer.base.logs import get_logger
+from keybearer.controllers.concurrency import Concurrency, leading_tasks
 from keybearer.controllers.effect_budget import REFRESHES, EffectBudgets
 from keybearer.controllers.json_reading import mapping_of, text_of
 from keybearer.controllers.objects import ObjectStore, TargetKey
+from keybearer.controllers.resilience import TokenBucket, urgent_work
 from keybearer.controllers.target.changes import KeyChanges
 from keybearer.controllers.target.desired import DesiredTarget
 from keybearer.controllers.target.mounts import Mount, mounts_of, shows
 from keybearer.controllers.telemetry import Telemetry
-from keybearer.kube.errors import ConflictError, ForbiddenError, KubeError, LeaseLostError, NotFoundError
+from keybearer.kube.errors import (
+    ConflictError,
+    ForbiddenError,
+    InvalidError,
+    KubeError,
+    LeaseLostError,
+    NotFoundError,
+)
 from keybearer.kube.gateway import Gateway
 from keybearer.kube.resources import PODS, JsonObject, ObjectKey
 
@@ -30,15 +39,20 @@ __all__ = ["REFRESH_ANNOTATION", "MountRefresher"]
 _log = get_logger(__name__)
 
 REFRESH_ANNOTATION = "keybearer.dev/mounts-refreshed-at"
-_RUNNING = "status.phase=Running"
+_ON_NODES = "spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed"
+"""Pods that a kubelet runs, or starts: their volumes are there before the first container."""
 _AT_ONCE = 8
 """Pods, and namespaces, that are worked on at the same time."""
 _PER_SECOND = 100
 """Pods that are annotated within a second at most: each makes its kubelet look at it."""
+_TOGETHER = 20
+"""Pods of a namespace that are annotated before others have their turn; where all are refused, no more are tried."""
 _READ_ONE_BY_ONE = 20
 """Pods that were not read yet, up to which each is read alone; beyond that, all of the namespace are listed."""
+_PAGE_SIZE = 100
+"""Pods in a page of a list: each may take 10 KB, and ten times that once it is parsed."""
 _PODS_HELD_MAX = 20_000
-"""Pods whose volumes are remembered; those of the namespaces that changed last."""
+"""Pods whose volumes are remembered, of the namespaces that changed last; of the last one, all are."""
 
 
 @dataclass(slots=True)
@@ -53,11 +67,11 @@ class MountRefresher:
     """Annotates pods that mount targets that were written.
 
     Args:
-        clock: names the instant in the annotation, and spreads the writes.
+        clock: names the instant in the annotation, and paces the writes.
         gateway: lists, reads and patches pods.
-        objects: finds who is told of a missing right.
+        objects: finds who is told of a refusal.
         budgets: bound how often the pods of one target are annotated.
-        telemetry: counts the pods, and tells people of a missing right.
+        telemetry: counts the pods, and tells people of refusals.
     """
 
     def __init__(
@@ -76,6 +90,9 @@ class MountRefresher:
         self._due: dict[str, dict[TargetKey, _Due]] = {}
         self._under_way: set[str] = set()
         self._wake = asyncio.Event()
+        self._pace = TokenBucket(clock, rate=_PER_SECOND, burst=_AT_ONCE)
+        self._writes = Concurrency(_AT_ONCE)
+        self._reading = asyncio.Lock()
         self._known: OrderedDict[str, dict[str, frozenset[Mount]]] = OrderedDict()
 
     def changed(self, desired: DesiredTarget, changes: KeyChanges, owner_uid: str) -> None:
@@ -98,8 +115,9 @@ class MountRefresher:
         Raises:
             LeaseLostError: another replica leads.
         """
+        urgent_work.set(False)  # Reconciles write first.
         turns = asyncio.Semaphore(_AT_ONCE)
-        async with asyncio.TaskGroup() as group:
+        async with leading_tasks() as group:
             while True:
                 await self._wake.wait()
                 self._wake.clear()
@@ -109,9 +127,9 @@ class MountRefresher:
 
     async def _see_to(self, namespace: str, turns: asyncio.Semaphore) -> None:
         try:
-            async with turns:
-                while due := self._due.pop(namespace, None):
-                    await self._refresh(namespace, due)
+            while namespace in self._due:
+                async with turns:
+                    await self._refresh(namespace, self._due.pop(namespace))
         finally:
             self._under_way.discard(namespace)
 
@@ -124,62 +142,72 @@ class MountRefresher:
         if not spent:
             return
         try:
-            pods = await self._running(namespace)
+            pods = await self._on_nodes(namespace)
+            shown = [
+                (name, uid)
+                for uid, (name, mounts) in pods.items()
+                if any(shows(mounts, key, one.keys) for key, one in spent.items())
+            ]
+            for start in range(0, len(shown), _TOGETHER):
+                await self._annotate(namespace, shown[start : start + _TOGETHER])
         except LeaseLostError:
             raise
         except KubeError as error:
-            self._failed(namespace, spent, error)
-            return
-        shown = [
-            (name, uid)
-            for uid, (name, mounts) in pods.items()
-            if any(shows(mounts, key, one.keys) for key, one in spent.items())
-        ]
-        for start in range(0, len(shown), _PER_SECOND):
-            begun = self._clock.monotonic()
-            refused = await self._annotate(namespace, shown[start : start + _PER_SECOND])
-            if refused is not None:
-                self._failed(namespace, spent, refused)
-                return
-            if start + _PER_SECOND < len(shown):
-                await asyncio.sleep(max(0.0, 1 - (self._clock.monotonic() - begun)))
+            _log.warning("mounts_not_refreshed", namespace=namespace, error=str(error))
+            if isinstance(error, ForbiddenError | InvalidError):
+                self._tell(spent.values(), str(error))
 
-    async def _annotate(self, namespace: str, pods: list[tuple[str, str]]) -> KubeError | None:
-        """Annotate these pods, given by name and UID; return the last refusal but for pods that are gone."""
+    async def _annotate(self, namespace: str, pods: Sequence[tuple[str, str]]) -> None:
+        """Annotate these pods, given by name and UID.
+
+        Raises:
+            KubeError: all of them are refused.
+        """
         now = self._clock.now().isoformat(timespec="microseconds")
         patch: JsonObject = {"metadata": {"annotations": {REFRESH_ANNOTATION: now}}}
-        at_once = asyncio.Semaphore(_AT_ONCE)
+        refusals: list[KubeError] = []
 
-        async def one(name: str, uid: str) -> KubeError | None:
-            async with at_once:
-                try:
-                    await self._gateway.merge_patch(PODS, ObjectKey(namespace, name), patch, uid=uid)
-                except LeaseLostError:
-                    raise
-                except (NotFoundError, ConflictError):
-                    return None  # It is gone: the next one starts with what is there by then.
-                except KubeError as error:
-                    return error
+        async def one(name: str, uid: str) -> None:
+            await self._pace.take()
+            try:
+                await self._gateway.merge_patch(PODS, ObjectKey(namespace, name), patch, uid=uid)
+            except LeaseLostError:
+                raise
+            except (NotFoundError, ConflictError):
+                pass  # It is gone: the next one starts with what is there by then.
+            except KubeError as error:
+                refusals.append(error)
+            else:
                 self._telemetry.mounts_refreshed()
-                return None
 
-        ends = await asyncio.gather(*(one(name, uid) for name, uid in pods))
-        return next((error for error in reversed(ends) if error is not None), None)
+        await self._writes.run(one(name, uid) for name, uid in pods)
+        if refusals and len(refusals) == len(pods):
+            raise refusals[-1]
+        if refusals:
+            _log.warning(
+                "pods_not_refreshed", namespace=namespace, pods=len(refusals), error=str(refusals[-1])
+            )
 
-    async def _running(self, namespace: str) -> dict[str, tuple[str, frozenset[Mount]]]:
-        """Return, by UID, name and mounts of the pods that run.
+    async def _on_nodes(self, namespace: str) -> dict[str, tuple[str, frozenset[Mount]]]:
+        """Return, by UID, name and mounts of the pods that a kubelet has.
 
         Raises:
             KubeError: the API server refuses or can't be asked.
         """
         names: dict[str, str] = {}
-        async for pod in self._gateway.list(PODS, namespace, metadata_only=True, field_selector=_RUNNING):
+        listed = self._gateway.list(
+            PODS, namespace, metadata_only=True, page_size=_PAGE_SIZE, field_selector=_ON_NODES
+        )
+        async for pod in listed:
             meta = mapping_of(pod.get("metadata"))
             if "deletionTimestamp" not in meta:
                 names[text_of(meta.get("uid"))] = text_of(meta.get("name"))
         known = self._known.pop(namespace, {})
+        # Those of one workload mount the same.
+        alike = {mounts: mounts for mounts in known.values()}
         async for pod in self._read(namespace, [names[uid] for uid in names.keys() - known.keys()]):
-            known[text_of(mapping_of(pod.get("metadata")).get("uid"))] = mounts_of(pod)
+            mounts = mounts_of(pod)
+            known[text_of(mapping_of(pod.get("metadata")).get("uid"))] = alike.setdefault(mounts, mounts)
         kept = {uid: known[uid] for uid in names if uid in known}
         self._known[namespace] = kept
         while len(self._known) > 1 and sum(map(len, self._known.values())) > _PODS_HELD_MAX:
@@ -187,23 +215,22 @@ class MountRefresher:
         return {uid: (names[uid], mounts) for uid, mounts in kept.items()}
 
     async def _read(self, namespace: str, names: Sequence[str]) -> AsyncIterator[JsonObject]:
-        """Yield these pods as a whole; of many, all others that run as well."""
+        """Yield these pods as a whole; of many, all others on nodes as well."""
         if len(names) > _READ_ONE_BY_ONE:
-            async for pod in self._gateway.list(PODS, namespace, field_selector=_RUNNING):
-                yield pod
+            listed = self._gateway.list(PODS, namespace, page_size=_PAGE_SIZE, field_selector=_ON_NODES)
+            async with self._reading:  # of one namespace at a time, for what they take
+                async for pod in listed:
+                    yield pod
             return
         for name in names:
             found = await self._gateway.get(PODS, ObjectKey(namespace, name))
             if found is not None:
                 yield found
 
-    def _failed(self, namespace: str, due: Mapping[TargetKey, _Due], error: KubeError) -> None:
-        """Tell of it: pods show the change at the kubelet's own pace."""
-        _log.warning("mounts_not_refreshed", namespace=namespace, error=str(error))
-        if not isinstance(error, ForbiddenError):
-            return
-        for one in due.values():
+    def _tell(self, due: Iterable[_Due], why: str) -> None:
+        """Tell people of a refusal that stays; pods show the change at the kubelet's own pace."""
+        for one in due:
             key = self._objects.find(one.owner_uid)
             seen = None if key is None else self._objects.get(key)
             if seen is not None:
-                self._telemetry.mounts_not_refreshed(seen, str(error))
+                self._telemetry.mounts_not_refreshed(seen, why)

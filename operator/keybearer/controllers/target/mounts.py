@@ -1,6 +1,7 @@
 """Which files of a pod show which keys of Secrets and ConfigMaps. Pure readings of its JSON.
 
-A pod's volumes never change (core/v1 PodSpec), so what is read of a pod once holds as long as the pod lives.
+A pod's volumes, and what mounts them, never change (core/v1 PodSpec), so what is read of a pod once holds as long as
+it lives. Only ephemeral containers, which people add to look for a fault, come later: they are left out.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from pydantic import JsonValue
 from keybearer.controllers.json_reading import list_of, mapping_of, text_of
 from keybearer.controllers.objects import TargetKey
 
-__all__ = ["Mount", "mounts_of", "shows"]
+__all__ = ["Mount", "mounts_of", "shows", "volumes_of"]
 
 _SOURCES = (("secret", "Secret"), ("configMap", "ConfigMap"))
 _STARTED_AND_KEPT = "Always"
@@ -52,6 +53,12 @@ def mounts_of(pod: Mapping[str, JsonValue]) -> frozenset[Mount]:
     return frozenset(mount for volume in shown for mount in _mounts_of_volume(volume))
 
 
+def volumes_of(pod: Mapping[str, JsonValue]) -> frozenset[Mount]:
+    """Return what the volumes of a pod hold, mounted or not."""
+    volumes = map(mapping_of, list_of(mapping_of(pod.get("spec")).get("volumes")))
+    return frozenset(mount for volume in volumes for mount in _mounts_of_volume(volume))
+
+
 def shows(mounts: Collection[Mount], key: TargetKey, changed: Collection[str]) -> bool:
     """Tell whether a file of these mounts shows one of the keys of an object that changed."""
     return any(
@@ -62,8 +69,7 @@ def shows(mounts: Collection[Mount], key: TargetKey, changed: Collection[str]) -
 
 
 def _containers(spec: Mapping[str, JsonValue]) -> Iterator[Mapping[str, JsonValue]]:
-    for section in ("containers", "ephemeralContainers"):
-        yield from map(mapping_of, list_of(spec.get(section)))
+    yield from map(mapping_of, list_of(spec.get("containers")))
     for container in map(mapping_of, list_of(spec.get("initContainers"))):
         if container.get("restartPolicy") == _STARTED_AND_KEPT:
             yield container

@@ -23,6 +23,7 @@ __all__ = [
     "merge_manager",
     "observe_target",
     "own_metadata",
+    "owner_of_another_kind",
 ]
 
 
@@ -114,11 +115,24 @@ class PresentTarget:
 
     def owner_of_another_kind(self) -> str | None:
         """Return kind and name of an owner that is no custom resource of ours, whether it controls it or not."""
-        for one in self.references_besides(""):
-            owner = mapping_of(one)
-            if owner and not _is_of_ours(one):
-                return f"{owner.get('kind')} {owner.get('name')}"
-        return None
+        return owner_of_another_kind(self.metadata)
+
+    def release_patch(self, owner: str) -> list[JsonValue]:
+        """Return the JSON patch (RFC 6902) that removes an ownerReference, and fails if it is another one by then.
+
+        Args:
+            owner: kind and name, as `foreign_controller` and `owner_of_another_kind` return them.
+        """
+        for index, one in enumerate(self._references):
+            reference = mapping_of(one)
+            if f"{reference.get('kind')} {reference.get('name')}" == owner:
+                path = f"/metadata/ownerReferences/{index}"
+                uid = text_of(reference.get("uid"))
+                return [
+                    {"op": "test", "path": f"{path}/uid", "value": uid},
+                    {"op": "remove", "path": path},
+                ]
+        return []
 
     def references_besides(self, owner_uid: str) -> list[JsonValue]:
         """Return its ownerReferences without that owner's."""
@@ -173,6 +187,15 @@ class PresentTarget:
             if isinstance(one, Mapping) and one.get("controller") is True and one.get("uid") != owner_uid:
                 return f"{one.get('kind')} {one.get('name')}"
         return None
+
+
+def owner_of_another_kind(meta: Mapping[str, JsonValue]) -> str | None:
+    """Return kind and name of an owner that is no custom resource of ours, given the metadata of what it owns."""
+    for one in list_of(meta.get("ownerReferences")):
+        owner = mapping_of(one)
+        if owner and not _is_of_ours(one):
+            return f"{owner.get('kind')} {owner.get('name')}"
+    return None
 
 
 def _is_of_ours(reference: JsonValue) -> bool:

@@ -108,7 +108,9 @@ def _plan_owned(
         return TargetPlan()
     foreign = refuse_foreign(desired, present, rules, context)
     if foreign is not None:
-        return TargetPlan(verdict=foreign)
+        ahead = foreign.is_planned_ahead
+        changes = compare_keys(present.data, desired.data, set(present.data)) if ahead else KeyChanges()
+        return TargetPlan(changes=changes, verdict=foreign)
     if is_as_planned(desired, present):
         return TargetPlan()
     changes = compare_keys(present.data, desired.data, set(present.data))

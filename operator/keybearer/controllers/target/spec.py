@@ -85,7 +85,7 @@ class ConfigMapTemplate(ResourceModel):
             min_length=1,
             max_length=253,
             pattern=DATA_KEY_PATTERN,
-            description="Takes only this key as a template. Without it, each key is one.",
+            description="Takes only this key as a template. Without it, each key is a template.",
         ),
     ] = None
 
@@ -104,11 +104,15 @@ class TargetTemplate(RuledModel):
     ] = None
     config_map_ref: Annotated[
         ConfigMapTemplate | None,
-        Field(description="Templates from a ConfigMap; a key that data has as well is taken from data."),
+        Field(description="Templates from a ConfigMap. A key that is in data too is taken from data."),
     ] = None
     include_keys: Annotated[
         bool,
-        Field(description="Writes the selected keys too, beside those that templates build; templates win."),
+        Field(
+            description=(
+                "Also writes the selected keys. If a template builds the same key, the template wins."
+            )
+        ),
     ] = False
 
     @rule(cel="has(self.data) || has(self.configMapRef)", message="give data, configMapRef or both")
@@ -187,39 +191,47 @@ class Target(RuledModel):
             min_length=1,
             max_length=253,
             pattern=r"^[A-Za-z0-9]([-A-Za-z0-9_./]*[A-Za-z0-9])?$",
-            description="The type of the Secret: Opaque, kubernetes.io/tls, kubernetes.io/dockerconfigjson, "
-            "kubernetes.io/basic-auth, kubernetes.io/ssh-auth, or another that the operator was started "
-            "with. A ConfigMap has none.",
+            description=(
+                "The type of the Secret: Opaque, kubernetes.io/tls, "
+                "kubernetes.io/dockerconfigjson, kubernetes.io/basic-auth, "
+                "kubernetes.io/ssh-auth, or another one that the operator allows. A ConfigMap has none."
+            ),
         ),
     ] = OPAQUE
     creation_policy: Annotated[
         CreationPolicy,
         Field(
             strict=False,
-            description="Owner creates the target and keeps it exactly as planned. Merge adds keys to a "
-            "target of somebody else and touches only those.",
+            description=(
+                "Owner creates the target and keeps it exactly as planned. Merge adds keys to a "
+                "target that something else owns, and changes only those."
+            ),
         ),
     ] = CreationPolicy.OWNER
     adopt: Annotated[
         bool,
-        Field(description="Lets Owner take over a target that exists already and belongs to nobody."),
+        Field(description="Lets Owner take over an existing target without an owner."),
     ] = False
     on_delete: Annotated[
         DeletionPolicy,
         Field(
             strict=False,
-            description="What becomes of the target, or of merged keys, when this object is deleted or names another "
-            "target: Delete or Retain.",
+            description=(
+                "Deletes or retains the target, or merged keys, when this object is deleted or "
+                "names another target."
+            ),
         ),
     ] = DeletionPolicy.DELETE
     immutable: Annotated[
-        bool, Field(description="Marks the target immutable; a change of data then needs recreate.")
+        bool, Field(description="Makes the target immutable. A change of data then needs recreate.")
     ] = False
     recreate: Annotated[
         bool,
         Field(
-            description="Lets a change that Kubernetes refuses (type, or data of an immutable target) delete "
-            "and create the target anew."
+            description=(
+                "Lets the operator delete the target and create it again for a change that "
+                "Kubernetes refuses (type, or data of an immutable target)."
+            )
         ),
     ] = False
     labels: Annotated[
@@ -241,9 +253,11 @@ class Target(RuledModel):
     refresh_mounts: Annotated[
         bool,
         Field(
-            description="Has the kubelet show a change at once in files of running pods that mount the target, by an "
-            "annotation of these pods; without it, that takes up to two minutes. Needs "
-            "operator.refreshMounts.enabled in the chart."
+            description=(
+                "Updates mounted files of the target in running pods at once, with an annotation "
+                "of these pods. Without it, that takes up to two minutes. Needs "
+                "operator.refreshMounts.enabled in the chart."
+            )
         ),
     ] = False
     rollout_restart: Annotated[
@@ -262,7 +276,7 @@ class Target(RuledModel):
 
     @rule(
         cel="!(self.type in ['" + "', '".join(FORBIDDEN_SECRET_TYPES) + "'])",
-        message="type must not be one by which Kubernetes gives out credentials; those are never written",
+        message=("type must not be a type for which Kubernetes issues credentials; those are never written"),
     )
     def _mints_no_credentials(self) -> bool:
         return self.type not in FORBIDDEN_SECRET_TYPES
@@ -276,14 +290,16 @@ class Target(RuledModel):
 
     @rule(
         cel="self.creationPolicy != 'Merge' || !(self.immutable || self.recreate)",
-        message="with creationPolicy Merge the target is somebody else's: leave out immutable and recreate",
+        message=(
+            "with creationPolicy Merge something else owns the target: leave out immutable and recreate"
+        ),
     )
     def _merges_gently(self) -> bool:
         return self.creation_policy is not CreationPolicy.MERGE or not (self.immutable or self.recreate)
 
     @rule(
         cel=f"!has(self.labels) || self.labels.all(key, !({_OURS_CEL}))",
-        message="labels under keybearer.dev/ are set by Keybearer alone",
+        message="only Keybearer sets labels under keybearer.dev/",
     )
     def _sets_no_labels_of_ours(self) -> bool:
         return not any(map(_is_ours, self.labels))
@@ -298,7 +314,7 @@ class Target(RuledModel):
 
     @rule(
         cel=f"!has(self.annotations) || self.annotations.all(key, !({_OURS_CEL}))",
-        message="annotations under keybearer.dev/ are set by Keybearer alone",
+        message="only Keybearer sets annotations under keybearer.dev/",
     )
     def _sets_no_annotations_of_ours(self) -> bool:
         return not any(map(_is_ours, self.annotations))
@@ -335,12 +351,14 @@ class TargetWords:
 
     Attributes:
         name: the field that names the target.
+        field: the path of that field, for programs.
         take_over: how one that others made is written after all; empty where it never is.
         smaller: how it becomes smaller.
         another_type: how the target gets the type that braces stand for; empty where it can't have another.
     """
 
     name: str = "target.name"
+    field: str = "spec.target.name"
     take_over: str = "set target.adopt to take it over, or use creationPolicy Merge to add keys to it"
     smaller: str = "exclude keys, shorten their names, or spread them over several targets"
     another_type: str = ", or target.type {}"

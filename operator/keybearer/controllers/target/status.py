@@ -11,20 +11,25 @@ from keybearer.controllers.custom_resource import ResourceModel
 from keybearer.controllers.fingerprint import is_same_content
 from keybearer.controllers.resource_fields import Instant
 from keybearer.controllers.target.guard import REMOVAL_NAMES_MAX, REMOVALS_MAX, Removal
-from keybearer.controllers.target.spec import TargetKind
+from keybearer.controllers.target.spec import TargetKind, WorkloadKind
 
 __all__ = [
     "PLAN_NAMES_MAX",
+    "WORKLOADS_MAX",
     "PastRemoval",
     "PlanStatus",
     "TargetName",
     "TargetStatus",
+    "WorkloadStatus",
+    "WorkloadStatuses",
     "removals_of",
     "told_removals",
 ]
 
 PLAN_NAMES_MAX = 200
 """Names that each list of `status.plan` holds; `omitted` counts the rest."""
+WORKLOADS_MAX = 64
+"""Workloads that `status.workloads` lists, and that are looked for: the first that the spec names."""
 
 _KeyName = Annotated[str, Field(max_length=512)]
 _PlanNames = Annotated[tuple[_KeyName, ...], Field(strict=False, max_length=PLAN_NAMES_MAX)]
@@ -43,16 +48,16 @@ class PastRemoval(ResourceModel):
 
 
 class TargetStatus(ResourceModel):
-    """What was written last."""
+    """The last write."""
 
     kind: Annotated[TargetKind, Field(strict=False, description="Secret or ConfigMap.")]
     name: Annotated[str, Field(max_length=253, description="Its name.")]
-    keys: Annotated[int, Field(ge=0, description="How many keys it holds of ours.")] = 0
+    keys: Annotated[int, Field(ge=0, description="Number of its keys that this object writes.")] = 0
     fingerprint: Annotated[
         str | None,
         Field(
             max_length=128,
-            description="Keyed HMAC of the data: equal while the data is, and no help in guessing it.",
+            description="Keyed HMAC of the data: equal for equal data, and useless for guessing it.",
         ),
     ] = None
     removals: Annotated[
@@ -60,13 +65,48 @@ class TargetStatus(ResourceModel):
         Field(
             strict=False,
             max_length=REMOVALS_MAX,
-            description="Keys that went within guard.window; a release begins anew.",
+            description="Keys removed within guard.window. A release sets it back.",
         ),
     ] = None
 
     def holds(self, data_fingerprint: str) -> bool | None:
         """Tell whether it tells of the data of this fingerprint; None where that can't be known."""
         return None if self.fingerprint is None else is_same_content(self.fingerprint, data_fingerprint)
+
+
+class WorkloadStatus(ResourceModel):
+    """A workload of rolloutRestart."""
+
+    kind: Annotated[WorkloadKind, Field(strict=False, description="Deployment, StatefulSet or DaemonSet.")]
+    name: Annotated[str, Field(max_length=253, description="Its name.")]
+    missing_since: Annotated[
+        Instant | None,
+        Field(description="Time since which it doesn't exist; absent if it exists."),
+    ] = None
+    due_since: Annotated[
+        Instant | None,
+        Field(
+            description=(
+                "Time of the change for which it must still be restarted. If it doesn't exist, the workload "
+                "that the spec names in its place is restarted for that change, unless it is newer."
+            )
+        ),
+    ] = None
+    last_restart_time: Annotated[Instant | None, Field(description="Time of its last restart.")] = None
+
+
+WorkloadStatuses = Annotated[
+    tuple[WorkloadStatus, ...],
+    Field(
+        strict=False,
+        max_length=WORKLOADS_MAX,
+        description="Workloads of rolloutRestart: which don't exist, and when each was restarted.",
+        json_schema_extra={
+            "x-kubernetes-list-type": "map",
+            "x-kubernetes-list-map-keys": ["kind", "name"],
+        },
+    ),
+]
 
 
 class TargetName(ResourceModel):
@@ -82,7 +122,7 @@ class PlanStatus(ResourceModel):
     add: Annotated[_PlanNames, Field(description="Keys that would be added.")] = ()
     change: Annotated[_PlanNames, Field(description="Keys whose value would change.")] = ()
     remove: Annotated[_PlanNames, Field(description="Keys that would be removed.")] = ()
-    omitted: Annotated[int, Field(ge=0, description="Names that the lists have no room for.")] = 0
+    omitted: Annotated[int, Field(ge=0, description="Number of names that don't fit into the lists.")] = 0
 
 
 def removals_of(told: Sequence[PastRemoval] | None) -> tuple[Removal, ...]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import hashlib
 import json
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -16,28 +17,9 @@ from urllib.parse import quote as percent_encode
 import yaml
 from jinja2.filters import FILTERS as JINJA_FILTERS
 
-__all__ = ["FILTERS", "FilterError"]
+from keybearer.controllers.template.filter_names import TAKEN_FILTERS
 
-_TAKEN = (
-    *("capitalize", "format", "indent", "lower", "replace", "string", "title", "trim", "truncate", "upper"),
-    *(
-        "batch",
-        "count",
-        "first",
-        "groupby",
-        "join",
-        "last",
-        "length",
-        "list",
-        "map",
-        "reverse",
-        "slice",
-        "sort",
-    ),
-    *("dictsort", "items", "reject", "rejectattr", "select", "selectattr", "unique"),
-    *("abs", "float", "int", "max", "min", "round", "sum"),
-    *("d", "default"),
-)
+__all__ = ["FILTERS", "FilterError"]
 
 
 class FilterError(Exception):
@@ -74,6 +56,11 @@ def _b64decode(value: object) -> str | bytes:
         return decoded.decode()
     except UnicodeDecodeError:
         return decoded
+
+
+def _sha256(value: object) -> str:
+    """Return the SHA-256 of a text's UTF-8, or of a binary secret, as 64 hexadecimal digits."""
+    return hashlib.sha256(_bytes(value, "sha256")).hexdigest()
 
 
 def _tojson(value: object, indent: int | None = None) -> str:
@@ -140,13 +127,14 @@ def _pem_blocks(value: object, label: str = "") -> list[str]:
 
 
 FILTERS: Mapping[str, Callable[..., Any]] = {
-    **{name: JINJA_FILTERS[name] for name in _TAKEN},
+    **{name: JINJA_FILTERS[name] for name in TAKEN_FILTERS},
     "b64decode": _b64decode,
     "b64encode": _b64encode,
     "fromjson": _fromjson,
     "fromyaml": _fromyaml,
     "pem_blocks": _pem_blocks,
     "quote": _quote,
+    "sha256": _sha256,
     "tojson": _tojson,
     "toyaml": _toyaml,
     "urlencode": _urlencode,

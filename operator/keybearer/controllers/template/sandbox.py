@@ -168,7 +168,7 @@ def _name(error: Exception, fault: TemplateFault) -> str | None:
         case TemplateAssertionError():  # "No filter named 'x'.", or the same of a test
             quoted = (error.message or "").split("'")
             return quoted[1] if len(quoted) == 3 else None
-        case SecurityError() | UndefinedError():
+        case SecurityError() | UndefinedError() | TemplateSyntaxError():
             return error.message
         case FilterError():
             return str(error)

@@ -117,19 +117,15 @@ class CertificateAuthorities:
         return AuthorityView(authority, configuration, certificate)
 
     async def update(self, principal: Principal, authority_id: str, change: AuthorityChange) -> AuthorityView:
-        """Change an authority.
+        """Change an authority; the status of one without a certificate is what it becomes with its first.
 
         Raises:
-            InvalidError: the name is taken, or it has no certificate to be active with.
+            InvalidError: the name is taken.
         """
         async with self._database.writing() as unit:
             authority = await internal_authority(unit, principal, authority_id, Action.EDIT, for_change=True)
             if change.name is not None and change.name != authority.name:
                 await require_free_name(unit, authority.project_id, change.name)
-            if change.status is not None and authority.certificate_id is None:
-                raise InvalidError(
-                    "Certificate authority has no certificate yet: its status follows from that"
-                )
             changed = replace(_changed(authority, change), updated_at=self._clock.now())
             configuration = Configuration.of(changed)
             await unit.certificate_authorities.update(changed)
@@ -256,10 +252,15 @@ def _changed(authority: CertificateAuthority, change: AuthorityChange) -> Certif
             configuration[name] = getattr(change, name)
     if change.crl_distribution_point_urls is not None:
         configuration["crl_distribution_point_urls"] = [*change.crl_distribution_point_urls]
+    status = change.status or authority.status
+    if change.status is not None and authority.certificate_id is None:
+        configuration["once_certified"] = change.status
+        is_wanted = change.status == AuthorityStatus.ACTIVE
+        status = AuthorityStatus.PENDING_CERTIFICATE if is_wanted else authority.status
     return replace(
         authority,
         name=change.name or authority.name,
-        status=change.status or authority.status,
+        status=status,
         enable_direct_issuance=authority.enable_direct_issuance
         if change.enable_direct_issuance is None
         else change.enable_direct_issuance,

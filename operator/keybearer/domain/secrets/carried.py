@@ -18,7 +18,6 @@ from keybearer.domain.errors import InvalidError
 from keybearer.domain.secrets.bindings import redirects_of
 from keybearer.domain.secrets.expansion import open_named_projects, referring_text, target_of
 from keybearer.domain.secrets.imported import folders_led_to
-from keybearer.domain.secrets.questions import SecretsAt
 from keybearer.domain.secrets.references import (
     builds_references,
     can_exist,
@@ -34,7 +33,6 @@ from keybearer.store.unit import UnitOfWork
 
 __all__ = [
     "require_readable_folders",
-    "require_readable_source",
     "require_readable_stored",
     "require_readable_targets",
 ]
@@ -75,24 +73,10 @@ async def require_readable_stored(unit: UnitOfWork, access: ProjectAccess, secre
         await _Walk(unit, access).require(stored, are_stored=True)
 
 
-async def require_readable_source(unit: UnitOfWork, access: ProjectAccess, at: SecretsAt) -> None:
-    """Let pass a folder whose shared secrets, and imports, lead only to what the principal may read.
-
-    A folder that doesn't exist leads nowhere.
-
-    Raises:
-        ForbiddenError: they lead to values that the principal may not read.
-        InvalidError: they lead to too many secrets or folders.
-    """
-    folder = await unit.folders.at(access.project.id, at.environment, at.path)
-    if folder is not None:
-        await require_readable_folders(unit, access, [folder])
-
-
 async def require_readable_folders(
     unit: UnitOfWork, access: ProjectAccess, folders: Collection[Folder]
 ) -> None:
-    """Let pass folders of the project, as they are stored, that lead only to what the principal may read.
+    """Let pass folders of the project whose shared secrets and imports lead only to what the principal may read.
 
     Raises:
         ForbiddenError: they lead to values that the principal may not read.
@@ -139,10 +123,17 @@ class _Walk:
     async def _followed(self, targets: Iterable[ReferenceTarget]) -> set[ReferenceTarget]:
         """Return what the texts at these places name, after checking that they may be read."""
         of_project: dict[str, tuple[ProjectAccess, list[Location]]] = {}
-        for target in sorted(targets, key=str):
+        # Asked of each folder once: many texts name the same.
+        readable = {
+            slug: access.permissions.at(Action.READ_VALUE, Subject.SECRETS)
+            for slug, access in self._projects.items()
+            if access is not None
+        }
+        for target in sorted(targets, key=_in_order):
             access, place = self._projects[target.project_slug], target.location
             if access is not None:
-                access.require(Action.READ_VALUE, Subject.SECRETS, Where(place.environment, place.path))
+                if not readable[target.project_slug](place.environment, place.path):
+                    access.require(Action.READ_VALUE, Subject.SECRETS, Where(place.environment, place.path))
                 of_project.setdefault(target.project_slug, (access, []))[1].append(place)
         further: set[ReferenceTarget] = set()
         for slug, (access, places) in of_project.items():
@@ -159,6 +150,8 @@ class _Walk:
 
     def _named(self, secret: Secret, at: ReferenceTarget, *, are_stored: bool) -> set[ReferenceTarget]:
         text = referring_text(secret)
+        if "${" not in text:
+            return set()
         access = self._projects[at.project_slug]
         if access is not None and builds_references(text):
             access.require(Action.READ_VALUE, Subject.SECRETS)
@@ -171,3 +164,8 @@ class _Walk:
     async def _follow_ids(self, access: ProjectAccess, slug: str) -> None:
         loose = await self._unit.bindings.loose(access.project.id)
         self._redirects.update(redirects_of(loose, slug, only_bound=True))
+
+
+def _in_order(target: ReferenceTarget) -> tuple[str, str, str, str]:
+    place = target.location
+    return target.project_slug, place.environment, place.path, place.key

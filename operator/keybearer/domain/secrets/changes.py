@@ -10,7 +10,8 @@ from typing import TypeVar
 from keybearer.domain.errors import InvalidError
 from keybearer.domain.secrets.questions import SecretsAt
 from keybearer.domain.secrets.text import checked_value
-from keybearer.store.records import Metadata, Secret, SecretDetails, Tag
+from keybearer.store.records import Metadata, Secret, SecretDetails
+from keybearer.store.tags import Tag
 
 __all__ = [
     "ChangedSecret",

@@ -94,6 +94,7 @@ async def expand_all(
     *,
     single: bool,
     only_bound: bool = False,
+    with_own: bool = True,
 ) -> Expanded:
     """Return the values of these secrets of one project with their references replaced.
 
@@ -103,6 +104,7 @@ async def expand_all(
         secrets: what is expanded; values present.
         single: whether the caller asked for one secret, which words the refusal.
         only_bound: whether references whose names stood for nothing when they were written stay as they are.
+        with_own: whether a user's own values stand for the shared ones that are referred to.
 
     Raises:
         ForbiddenError: a reference names a secret that the principal may not read.
@@ -113,7 +115,7 @@ async def expand_all(
     referring = [secret for secret in given if has_references(referring_text(secret))]
     if not referring:
         return Expanded(values, FurtherReach())
-    lookup = _Lookup(unit, access, single=single, only_bound=only_bound)
+    lookup = _Lookup(unit, access, single=single, only_bound=only_bound, with_own=with_own)
     await lookup.follow_ids(access, "")
     # What was listed needs no second reading.
     await lookup.take(given)
@@ -176,11 +178,14 @@ async def _expanded(expander: Expander, secret: Secret) -> Expansion:
 class _Lookup:
     """What is known of referenced secrets."""
 
-    def __init__(self, unit: UnitOfWork, access: ProjectAccess, *, single: bool, only_bound: bool) -> None:
+    def __init__(
+        self, unit: UnitOfWork, access: ProjectAccess, *, single: bool, only_bound: bool, with_own: bool
+    ) -> None:
         self._unit = unit
         self._home = access
         self._single = single
         self._only_bound = only_bound
+        self._with_own = with_own
         self._projects: dict[str, ProjectAccess | None] = {"": access}
         self.known: dict[ReferenceTarget, str | None] = {}
         self.literal: set[ReferenceTarget] = set()
@@ -254,6 +259,8 @@ class _Lookup:
             return await self._unit.secrets.at(access.project.id, locations, max_bytes=self._left())
 
     async def _own_at(self, access: ProjectAccess, locations: list[Location]) -> dict[Location, str]:
+        if not self._with_own:
+            return {}
         with _bounded():
             return await owners_values(self._unit, access, locations, max_bytes=self._left())
 

@@ -13,7 +13,7 @@ from keybearer.domain.authorization import Action, Principal, Subject, Where
 from keybearer.domain.errors import InvalidError, NotFoundError
 from keybearer.domain.paths import ancestors
 from keybearer.domain.positions import renumbered
-from keybearer.domain.secrets.carried import require_readable_source
+from keybearer.domain.secrets.carried import require_readable_folders
 from keybearer.domain.secrets.questions import SecretsAt
 from keybearer.store.database import Database
 from keybearer.store.records import Environment, Folder, SecretImport
@@ -80,7 +80,6 @@ class FolderImports:
             if present >= IMPORTS_PER_FOLDER_MAX:
                 raise InvalidError(f"A folder has at most {IMPORTS_PER_FOLDER_MAX} imports")
             await _require_sound(unit, access, folder, environment, path)
-            await require_readable_source(unit, access, SecretsAt(at.project, environment.slug, path))
             now = self._clock.now()
             item = SecretImport(
                 id=new_uuid(),
@@ -154,7 +153,6 @@ class FolderImports:
             if (environment.id, path) != (old.environment_id, old.path):
                 access.require(Action.READ_VALUE, Subject.SECRETS, Where(environment.slug, path))
                 await _require_sound(unit, access, folder, environment, path)
-                await require_readable_source(unit, access, SecretsAt(at.project, environment.slug, path))
             place = min(change.position or old.position, len(everyone))
             new = replace(
                 old,
@@ -252,7 +250,8 @@ async def _require_sound(
 ) -> None:
     """Refuse an import of what no folder is called, of the folder itself, a second one, and the shortest circle.
 
-    Longer circles are cut when they are read: they may come about by a rename as well.
+    Refuse one as well that leads to what the principal may not read. A place where no folder is leads nowhere. Longer
+    circles are cut when they are read: they may come about by a rename as well.
     """
     ancestors(path)
     if await unit.imports.leads(folder.id, environment.id, path):
@@ -262,6 +261,7 @@ async def _require_sound(
         return
     if source.id == folder.id or await unit.imports.leads(source.id, folder.environment_id, folder.path):
         raise InvalidError("Cyclic import not allowed")
+    await require_readable_folders(unit, access, [source])
 
 
 def _one(items: Sequence[SecretImport], import_id: str) -> SecretImport:

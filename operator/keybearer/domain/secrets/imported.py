@@ -149,7 +149,8 @@ async def _followed(
         place_of.update(fresh)
         if len(place_of) > _MAX_FOLDERS:
             raise InvalidError(_TOO_MANY_FOLDERS)
-        level = await unit.imports.leading_from_folders(fresh, limit=steps.left + 1)
+        leading = [folder for folder, place in fresh.items() if place.leads_on]
+        level = await unit.imports.leading_from_folders(leading, limit=steps.left + 1)
         with _bounded():
             steps.take(len(level))
         for place in level:

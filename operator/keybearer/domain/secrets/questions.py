@@ -34,7 +34,8 @@ class SecretsAt:
 class ListSecrets:
     """A list, all defaults applied. Metadata pairs must all hold; a None value asks for the key alone.
 
-    `personal_overrides` puts the values of the user who asks in the place of shared ones.
+    `personal_overrides` puts the values of the user who asks in the place of shared ones, and of those that texts
+    refer to.
     """
 
     at: SecretsAt

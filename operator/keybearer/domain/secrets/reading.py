@@ -71,7 +71,9 @@ class SecretReading:
             everything.update((secret.id, secret) for secret in secrets)
             opened = await visible(access, everything.values()) if query.view_value else []
             if query.expand:
-                expanded = await expand_all(unit, access, opened, single=False)
+                expanded = await expand_all(
+                    unit, access, opened, single=False, with_own=query.personal_overrides
+                )
             else:
                 expanded = Expanded({secret.id: secret.value or "" for secret in opened}, FurtherReach())
             revisions = await revisions_of(unit, access, expanded.reach)

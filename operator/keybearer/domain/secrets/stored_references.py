@@ -12,6 +12,8 @@ from datetime import datetime
 from types import MappingProxyType
 
 from keybearer.base.ids import EnvironmentSlug, FolderPath
+from keybearer.base.runs import in_chunks
+from keybearer.base.slices import in_slices
 from keybearer.domain.access import ProjectAccess
 from keybearer.domain.errors import InvalidError
 from keybearer.domain.secrets.auditing import UPDATED, audit_secrets
@@ -27,8 +29,10 @@ from keybearer.store.unit import UnitOfWork
 __all__ = ["follow_folders", "follow_secret", "store_references"]
 
 _MAX_REFERENCES = 1000
-_AT_ONCE = 100
+_AT_ONCE, _AT_ONCE_BYTES = 500, 16 * 1024 * 1024
 """Texts opened at a time: those of a large folder together would fill the memory."""
+_TOLD_AT_ONCE = 100
+"""Secrets that one line of the audit log tells of: past some, it holds only their number."""
 
 _Moved = Callable[[Location], Location]
 _NOTHING_RENAMED: Mapping[EnvironmentSlug, str] = MappingProxyType({})
@@ -55,6 +59,7 @@ async def store_references(
         InvalidError: a text names too many.
     """
     named: dict[str, set[ReferenceTarget]] = {}
+    new: set[str] = set()
     literally: list[tuple[Secret, set[ReferenceTarget]]] = []
     for secret in secrets:
         text = referring_text(secret)
@@ -65,7 +70,10 @@ async def store_references(
         if builds_references(text):
             targets.add(ANYWHERE)
         named[secret.id] = targets
-    await unit.references.put(named)
+        # What is written for the first time names nothing so far: most writes create.
+        if secret.version == 1 and secret.id in rewritten:
+            new.add(secret.id)
+    await unit.references.put(named, new=new)
     await bind(unit, access.project, literally, rewritten=rewritten, renamed=renamed)
 
 
@@ -127,29 +135,41 @@ async def _follow(
     elsewhere: dict[str, set[EnvironmentSlug]] = {}
     for loose in await unit.bindings.loose(access.project.id) if ids else []:
         elsewhere.setdefault(loose.secret_id, set()).add(loose.named[1])
-    for start in range(0, len(ids), _AT_ONCE):
-        found = await unit.secrets.by_ids(ids[start : start + _AT_ONCE])
-        at_new_places, changed = [], []
-        for secret in found:
-            place = target_of(secret).location
-            now_at = moved(place)
-            text = referring_text(secret)
-            followed = follow_moves(
-                text,
-                place,
-                now_at,
-                project_slug=access.project.slug,
-                moved=_but_in(elsewhere.get(secret.id), moved),
-            )
-            relocated = replace(secret, environment=now_at.environment, path=now_at.path)
-            if followed != text:
-                checked_size(followed)
-                relocated = replace(relocated, value=followed, version=secret.version + 1, updated_at=now)
-                changed.append(relocated)
-            at_new_places.append(relocated)
+    for some in await unit.secrets.in_bunches(ids, count_max=_AT_ONCE, bytes_max=_AT_ONCE_BYTES):
+        at_new_places: list[Secret] = []
+        changed: list[Secret] = []
+        async for found in in_slices(await unit.secrets.by_ids(some)):
+            for secret in found:
+                place = target_of(secret).location
+                now_at = moved(place)
+                text = referring_text(secret)
+                followed = follow_moves(
+                    text,
+                    place,
+                    now_at,
+                    project_slug=access.project.slug,
+                    moved=_but_in(elsewhere.get(secret.id), moved),
+                )
+                if followed != text:
+                    checked_size(followed)
+                    relocated = replace(
+                        secret,
+                        environment=now_at.environment,
+                        path=now_at.path,
+                        value=followed,
+                        version=secret.version + 1,
+                        updated_at=now,
+                    )
+                    changed.append(relocated)
+                elif now_at != place:
+                    relocated = replace(secret, environment=now_at.environment, path=now_at.path)
+                else:
+                    relocated = secret
+                at_new_places.append(relocated)
         if changed:
             await unit.secrets.update(access.project.id, changed)
-            await audit_secrets(unit, access, UPDATED, changed, cause="references-follow")
+            for told in in_chunks(changed, _TOLD_AT_ONCE):
+                await audit_secrets(unit, access, UPDATED, told, cause="references-follow")
         # What a text names by its key alone is named anew where the text itself moves.
         await store_references(unit, access, at_new_places, rewritten=(), renamed=renamed)
 

@@ -8,7 +8,10 @@ from keybearer.domain.errors import InvalidError, SchemaViolationError
 from keybearer.wire.limits import HIDDEN_VALUE, SECRET_NAME_MAX, SECRET_VALUE_MAX_BYTES
 from keybearer.wire.secret_names import NEW_NAME_SIGNS
 
-__all__ = ["checked_name", "checked_new_name", "checked_size", "checked_value"]
+__all__ = ["NO_SEPARATORS", "checked_name", "checked_new_name", "checked_size", "checked_value"]
+
+NO_SEPARATORS = "Secret name cannot contain colon or forward slash."
+"""The text of wire.md section 2.4."""
 
 # What JavaScript's `trim` takes away, which the published service uses; Python's set is another one.
 _WHITE = (
@@ -29,7 +32,7 @@ def checked_name(text: str, *, field: str) -> str:
     if not name:
         raise SchemaViolationError("Secret name cannot be empty.", field=field)
     if ":" in name or "/" in name:
-        raise SchemaViolationError("Secret name cannot contain colon or forward slash.", field=field)
+        raise SchemaViolationError(NO_SEPARATORS, field=field)
     if len(text) > SECRET_NAME_MAX:
         raise SchemaViolationError(f"Secret name has at most {SECRET_NAME_MAX} characters.", field=field)
     if "\0" in name:

@@ -5,6 +5,7 @@ Every operation is one transaction: one bad item, and nothing happened.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -32,9 +33,10 @@ from keybearer.domain.secrets.questions import SecretsAt, ShownSecret
 from keybearer.domain.secrets.stored_references import follow_secret, store_references
 from keybearer.domain.secrets.text import checked_name, checked_new_name, checked_value
 from keybearer.store.database import Database
-from keybearer.store.records import Secret, SecretDetails, Tag
+from keybearer.store.records import Secret, SecretDetails
 from keybearer.store.secret_places import Location
 from keybearer.store.secrets import LISTED_MAX_BYTES, TooLargeError
+from keybearer.store.tags import Tag
 from keybearer.store.unit import UnitOfWork
 from keybearer.wire.limits import HIDDEN_VALUE
 
@@ -197,8 +199,10 @@ class SecretWriting:
         if owner:
             await _require_shared(unit, access, places)
         taken = await unit.secrets.at(access.project.id, places, with_values=False, owner=owner)
-        if taken or len(set(keys)) < len(keys):
-            raise InvalidError("Secret already exists")
+        again = [secret.key for secret in taken] or [key for key, times in Counter(keys).items() if times > 1]
+        if again:
+            # Clients know the published text, which says all where there is one secret.
+            raise InvalidError(f"Secret already exists{f': {min(again)}' if len(keys) > 1 else ''}")
         await require_readable_targets(unit, access, secrets)
         await unit.secrets.insert(access.project.id, secrets)
         await store_references(unit, access, secrets, rewritten={secret.id for secret in secrets})

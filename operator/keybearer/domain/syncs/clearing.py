@@ -65,14 +65,20 @@ class Clearing:
         self._job = job
         self._sync = sync
         self._reach = reach
+        self._has_places = True
         self._told: list[str] = []
         self.removed = 0
 
-    async def due(self) -> list[FormerPlace]:
-        """Return the former places whose next attempt is due; all of them if somebody asked for a listing."""
+    def due(self, places: Sequence[FormerPlace]) -> list[FormerPlace]:
+        """Return the former places whose next attempt is due; all of them if somebody asked for a listing.
+
+        Args:
+            places: all former places of the sync when the run begins.
+        """
+        self._has_places = bool(places)
         now = self._pushing.clock.now()
         is_asked = self._sync.record.listed_at is None
-        return [place for place in await self._all() if is_asked or place.next_attempt_at <= now]
+        return [place for place in places if is_asked or place.next_attempt_at <= now]
 
     async def compared(
         self,
@@ -160,6 +166,9 @@ class Clearing:
 
     async def told(self) -> tuple[str, ...]:
         """Return messages about former places for `lastSyncMessage`."""
+        if not self._has_places:
+            # One that the sync left meanwhile was not tried, so there is nothing to say about it.
+            return tuple(self._told)
         failed = [place for place in await self._all() if place.message is not None]
         return (*self._told, *[await self._failure(place) for place in failed])
 

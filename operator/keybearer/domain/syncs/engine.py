@@ -127,22 +127,22 @@ class SyncEngine:
             await self._queue.take_up(is_starting=True)
             self._has_taken_up = True
         # Read before the claim, so that a job that becomes due meanwhile is either claimed or waited for.
-        asked_at = self._clock.now()
-        begun = await self._queue.claim(free)
+        due = await self._queue.due()
+        begun = await self._queue.claim(free) if due.is_any else []
         for one in begun:
             name = f"secret-sync-{one.job.kind}"
             self._running[one.job.id] = group.create_task(self._perform(one), name=name)
-        wait = await self._queue.next_due(asked_at)
         if self._database.sole_process:
-            return wait
+            return due.next
         # A process that was killed can't announce it.
-        await self._queue.take_up(is_starting=False, alive=self._running)
+        if due.leases.ended - self._running.keys():
+            await self._queue.take_up(is_starting=False, alive=self._running)
         waits = [self._terms.lease]
-        if wait is not None:
-            waits.append(wait)
-        if (orphan := await self._queue.next_orphan()) is not None:
-            waits.append(max(orphan, _SOON))
-        if len(begun) < free and await self._queue.is_any_due():
+        if due.next is not None:
+            waits.append(due.next)
+        if due.leases.next_end is not None:
+            waits.append(max(due.leases.next_end, _SOON))
+        if due.is_any and len(begun) < free and (await self._queue.due()).is_any:
             # Its connection or project runs as many jobs as it may: we are woken when one of them ends. Or its sync
             # was locked by a change: nothing wakes us then.
             waits.append(_AGAIN)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import partial
 
 from keybearer.base.backoff import Backoff
@@ -23,11 +23,14 @@ from keybearer.domain.syncs.run import Begun, Done
 from keybearer.domain.syncs.source import actor_of
 from keybearer.store.audit import AuditDetail
 from keybearer.store.database import Database
-from keybearer.store.secret_syncs import JobKind, JobStatus, SecretSync
+from keybearer.store.secret_syncs import JobKind, JobStatus, SecretSync, settled
+from keybearer.store.sync_backlog import pushed
+from keybearer.store.sync_claims import Leases
+from keybearer.store.sync_jobs import AfterRun
 from keybearer.store.sync_turns import Turns
 from keybearer.store.unit import UnitOfWork
 
-__all__ = ["JobTerms", "SyncQueue"]
+__all__ = ["Due", "JobTerms", "SyncQueue"]
 
 _EVENTS = {
     JobKind.SYNC: EventType.SYNC_SECRETS,
@@ -36,6 +39,8 @@ _EVENTS = {
     # Only where it removed what a sync had left at a former place.
     JobKind.LOOK: EventType.REMOVE_SECRETS,
 }
+_NONE = timedelta(0)
+_NO_LEASES = Leases(frozenset(), None)
 _USUAL = Pace()
 _PARKED_MAX = timedelta(hours=24)
 _BESIDE = timedelta(seconds=1)
@@ -72,6 +77,21 @@ class JobTerms:
         return Pace(self.look_interval, self.backoff)
 
 
+@dataclass(frozen=True, slots=True)
+class Due:
+    """What waits in the queue, as one snapshot shows it.
+
+    Attributes:
+        is_any: whether a job is due.
+        next: how long until the first job is due that isn't yet; None if there is none.
+        leases: of running jobs; one that has ended may be of this process, whose job still runs.
+    """
+
+    is_any: bool
+    next: timedelta | None
+    leases: Leases
+
+
 class SyncQueue:
     """Claims, ends and releases jobs for this process; all processes share the queue."""
 
@@ -102,23 +122,25 @@ class SyncQueue:
             _log.info("secret_sync_job_taken_up", sync_id=job.sync_id, kind=job.kind)
         return len(orphans)
 
-    async def next_orphan(self) -> timedelta | None:
-        """Return how long until the first lease of another process ends; None if no other process runs a job."""
+    async def due(self) -> Due:
+        """Return what is due, and when more will be."""
+        now = self._clock.now()
         async with self._database.reading() as unit:
-            return await unit.sync_claims.next_orphan(self._process_id)
+            is_any_due, due_at = await unit.sync_jobs.due(now)
+            leases = (
+                _NO_LEASES if self._database.sole_process else await unit.sync_claims.leases(self._process_id)
+            )
+        return Due(
+            is_any_due,
+            None if due_at is None else max(due_at - self._clock.now(), _NONE),
+            leases,
+        )
 
     async def claim(self, limit: int) -> list[Begun]:
         """Begin jobs that are due."""
-        return await self._database.write(partial(self._claim, limit)) if await self.is_any_due() else []
-
-    async def is_any_due(self) -> bool:
-        """Return whether a job waits that is due."""
-        now = self._clock.now()
-        async with self._database.reading() as unit:
-            return await unit.sync_jobs.is_any_due(now)
+        return await self._database.write(partial(self._claim, limit))
 
     async def _claim(self, limit: int, unit: UnitOfWork) -> list[Begun]:
-        begun: list[Begun] = []
         jobs = await unit.sync_claims.claim(
             self._process_id,
             now=self._clock.now(),
@@ -127,19 +149,15 @@ class SyncQueue:
             per_connection=self._terms.per_connection,
             turns=self._turns,
         )
-        for job in jobs:
-            sync = await unit.secret_syncs.get(job.sync_id)
-            if sync is None:
-                continue
-            kind = JobKind(job.kind)
-            if kind is not JobKind.LOOK:
-                await unit.secret_syncs.move(
-                    [job.sync_id], kind, {"status": JobStatus.RUNNING, "job_id": job.id}
-                )
-            begun.append(Begun(job, sync))
-        await unit.secret_syncs.unsettle(
-            [one.job.sync_id for one in begun if one.job.kind in {JobKind.SYNC, JobKind.REMOVE}]
-        )
+        if not jobs:
+            return []
+        syncs = {
+            sync.record.id: sync for sync in await unit.secret_syncs.by_ids([job.sync_id for job in jobs])
+        }
+        begun = [Begun(job, syncs[job.sync_id]) for job in jobs if job.sync_id in syncs]
+        for kind in (JobKind.SYNC, JobKind.IMPORT, JobKind.REMOVE):
+            if some := {one.job.sync_id: one.job.id for one in begun if one.job.kind == kind}:
+                await unit.secret_syncs.begin(some, kind)
         return begun
 
     async def prolong(self) -> set[str]:
@@ -147,12 +165,6 @@ class SyncQueue:
         return await self._database.write(
             lambda unit: unit.sync_claims.prolong(self._process_id, self._terms.lease)
         )
-
-    async def next_due(self, after: datetime) -> timedelta | None:
-        """Return how long until a job is due that was not due at that instant; None if there is none."""
-        async with self._database.reading() as unit:
-            due_at = await unit.sync_jobs.next_due(after)
-        return None if due_at is None else max(due_at - self._clock.now(), timedelta(0))
 
     async def put_back(self, begun: Begun) -> None:
         """Queue a cancelled job again, for any process; the attempt doesn't count."""
@@ -163,16 +175,16 @@ class SyncQueue:
 
     async def end(self, begun: Begun, done: Done) -> None:
         """Note that a run ended without an error."""
-        await self._database.write(lambda unit: self._end(unit, begun, done))
-        if begun.job.kind == JobKind.SYNC or (begun.job.kind == JobKind.LOOK and done.listed_at is not None):
+        has_retries = await self._database.write(lambda unit: self._end(unit, begun, done))
+        shows_life = begun.job.kind == JobKind.SYNC or (
+            begun.job.kind == JobKind.LOOK and done.listed_at is not None
+        )
+        if has_retries and shows_life:
             await self._hasten(begun.sync.record.connection_id)
 
     async def _hasten(self, connection_id: str) -> None:
         """Retry now what waits for another attempt over a connection: its remote works again."""
         now = self._clock.now()
-        async with self._database.reading() as unit:
-            if not await unit.sync_jobs.retrying_over(connection_id, now):
-                return
 
         async def hastened(unit: UnitOfWork) -> None:
             found = await unit.sync_jobs.retrying_over(connection_id, now)
@@ -185,59 +197,59 @@ class SyncQueue:
 
         await self._database.write(hastened)
 
-    async def _end(self, unit: UnitOfWork, begun: Begun, done: Done) -> None:
+    async def _end(self, unit: UnitOfWork, begun: Begun, done: Done) -> bool:
+        """Return whether jobs over the connection that the run used wait for another attempt."""
         job, kind = begun.job, JobKind(begun.job.kind)
         # Lock the sync before its job, as everywhere.
         sync = await unit.secret_syncs.get(job.sync_id, for_change=True)
+        used = begun.sync.record.connection_id
+        after = await unit.sync_jobs.after_run(job.sync_id, used, kind, self._clock.now())
         if sync is None or not await unit.sync_jobs.finish(job):
-            return
+            return after.has_retries
         if kind is JobKind.LOOK:
-            await self._end_look(unit, begun, done, sync)
-            return
+            await self._end_look(unit, begun, done, sync, after)
+            return after.has_retries
         if done.notes is not None:
             await done.notes.store(unit)
         ended = JobStatus.FAILED if done.has_refused else JobStatus.SUCCEEDED
         await self._audit(unit, begun, ended, done.counts)
         if kind is JobKind.REMOVE and job.parameters.get(DELETES_SYNC) is True:
             await unit.secret_syncs.delete(job.sync_id)
-            return
-        waiting_since = await unit.sync_jobs.waiting_since(job.sync_id, kind)
+            return after.has_retries
+        waiting_since = after.waiting_since
         is_asked = sync.record.listed_at is None and begun.sync.record.listed_at is not None
+        known: list[Mapping[str, object]] = []
         # If the sync was changed meanwhile, this run pushed an outdated configuration.
         if done.source_digest is not None and sync.record.version == begun.sync.record.version:
-            await unit.secret_syncs.settle(
-                job.sync_id,
-                source_digest=done.source_digest,
-                reached=done.reached,
-                # A job that waits, or a request that arrived meanwhile, needs a newer listing than this one.
-                listed_at=None if waiting_since or is_asked else done.listed_at,
-            )
+            # A job that waits, or a request that arrived meanwhile, needs a newer listing than this one.
+            listed_at = None if waiting_since or is_asked else done.listed_at
+            known.append(settled(done.source_digest, done.reached, listed_at))
+        if kind is JobKind.SYNC:
+            known.append(pushed(waiting_since, all_arrived=not done.has_refused))
         status = JobStatus.PENDING if waiting_since else ended
         progress: dict[str, object] = {"status": status, "message": done.message, "job_id": job.id}
         if not done.has_refused:
             progress["at"] = self._clock.now()
-        await unit.secret_syncs.move([job.sync_id], kind, progress)
+        await unit.secret_syncs.end(job.sync_id, kind, progress, *known)
         if kind is JobKind.SYNC:
-            if done.has_refused:
-                await unit.sync_backlog.note_keys(job.sync_id, 0)
-            else:
-                await unit.sync_backlog.end(job.sync_id, waiting_since)
-            await self._look_after_former_places(unit, sync)
+            await self._look_after_former_places(unit, sync, after)
+        return after.has_retries
 
-    async def _end_look(self, unit: UnitOfWork, begun: Begun, done: Done, sync: SecretSync) -> None:
+    async def _end_look(
+        self, unit: UnitOfWork, begun: Begun, done: Done, sync: SecretSync, after: AfterRun
+    ) -> None:
         if any(done.counts.values()):
             await self._audit(unit, begun, JobStatus.SUCCEEDED, done.counts)
         await end_look(unit, begun, done, sync, self._clock.now())
         if begun.sync.record.is_settled:
-            await self._look_after_former_places(unit, sync)
+            await self._look_after_former_places(unit, sync, after)
 
-    async def _look_after_former_places(self, unit: UnitOfWork, sync: SecretSync) -> None:
+    async def _look_after_former_places(self, unit: UnitOfWork, sync: SecretSync, after: AfterRun) -> None:
         """Queue a look that removes what is still left at former places."""
         now = self._clock.now()
-        due_at = await unit.former_places.next_attempt_of(sync.record.id)
-        if due_at is not None:
+        if after.next_clearing is not None:
             # If nothing was tried now, looks would follow each other without a pause.
-            await queue_look(unit, sync, max(due_at, now + self._terms.backoff.floor), now)
+            await queue_look(unit, sync, max(after.next_clearing, now + self._terms.backoff.floor), now)
 
     async def fail(self, begun: Begun, failure: Failure) -> bool:
         """Note that a run failed; return whether another attempt follows.

@@ -10,7 +10,7 @@ from datetime import timedelta
 
 from keybearer.base.clock import Clock
 from keybearer.destinations.protocol import Refused, Written
-from keybearer.domain.syncs.plan import Plan
+from keybearer.domain.syncs.plan import Ledger, Plan
 from keybearer.domain.syncs.queueing import require_held
 from keybearer.domain.syncs.refusals import Refusals
 from keybearer.domain.syncs.tallies import KeyCounts
@@ -63,6 +63,7 @@ class Notes:
         self._failed: dict[str, str] = dict(refused or {})
         self._mended: set[str] = set()
         self._foreign: Collection[str] | None = None
+        self._announced: set[str] = set()
         self._refusals = Refusals(self._failed)
         self._written_at = clock.monotonic()
         self._left: int | None = None
@@ -77,7 +78,10 @@ class Notes:
         self._gone.update(forgotten)
 
     def learn_names(self, foreign: Collection[str] | None, tried: Collection[str] = ()) -> None:
-        """Note foreign names, None without a listing; failed names that are not tried again are no longer failed."""
+        """Note foreign names, and that failed names which are not tried again are no longer failed.
+
+        Without foreign names (None), those that the last listing found stay noted.
+        """
         self._foreign = foreign
         self._mended.update(set(self._failing) - set(tried))
 
@@ -86,6 +90,32 @@ class Notes:
         self._left = len(planned.change.put) + len(planned.change.delete)
         self._counts.skipped += len(planned.digests) - len(planned.change.put)
         self._counts.failed += len(planned.refused)
+
+    async def announce(self, names: Iterable[str], ledger: Ledger) -> None:
+        """Note names that the destination doesn't hold yet, before anything is sent there.
+
+        If the process is killed after it wrote one, the next one knows that the name is ours, and removes it if the
+        source no longer has it. Without a digest, nothing counts as written.
+
+        Args:
+            names: what the destination doesn't hold.
+            ledger: what earlier runs wrote or announced.
+
+        Raises:
+            LostJobError: this process no longer holds the job.
+        """
+        self._announced = {name for name in names if name not in ledger or not ledger[name].digest}
+        if new := self._announced - ledger.keys():
+            self._pushes.update((name, Push(name, b"", None)) for name in new)
+            await self.flush()
+
+    def withdraw(self) -> None:
+        """Forget announced names that were not written, after the destination answered that it refuses the call.
+
+        Somebody else may create such a name before the next run, and it must not count as ours.
+        """
+        self._gone.update(self._announced)
+        self._announced.clear()
 
     async def take(self, outcome: Written | Refused) -> None:
         """Note the outcome of one name, and write from time to time.
@@ -101,6 +131,8 @@ class Notes:
             # Redact before shortening: part of a value would not be recognized.
             shown = replace(outcome, message=self._shown(outcome.message))
             self._failed[shown.name] = shown.message
+            if shown.name in self._announced:
+                self._gone.add(shown.name)
             self._refusals.add(shown)
         else:
             self._take_written(outcome)
@@ -127,6 +159,7 @@ class Notes:
             raise
 
     def _take_written(self, written: Written) -> None:
+        self._announced.discard(written.name)
         if written.name in self._failing:
             self._mended.add(written.name)
         if written.is_removed:
@@ -157,10 +190,11 @@ class Notes:
             return
 
         async def stored(unit: UnitOfWork) -> None:
-            await require_held(unit, self._job)
-            await self.store(unit)
             if left is not None:
+                # First, because it locks the sync.
                 await unit.sync_backlog.note_keys(self._job.sync_id, left)
+            await require_held(unit, self._job, is_locked=left is not None)
+            await self.store(unit)
 
         await self._database.write(stored)
         self._foreign = None

@@ -11,6 +11,7 @@ from pydantic import JsonValue
 from keybearer.destinations.engine.opening import Opening, open_destination
 from keybearer.destinations.form import DestinationKind
 from keybearer.destinations.protocol import Destination, Present, Traits
+from keybearer.domain.access import ProjectAccess
 from keybearer.domain.connections.credentials import credentials_of
 from keybearer.domain.connections.use import stored_place_of
 from keybearer.domain.errors import InvalidError
@@ -142,8 +143,15 @@ class Reach:
         self.confidential += confidential_texts(opened.credentials, opened.connection.shown)
         return opened
 
-    async def usable(self, unit: UnitOfWork, setup: Setup) -> OpenedConnection:
+    async def usable(
+        self, unit: UnitOfWork, setup: Setup, access: ProjectAccess | None = None
+    ) -> OpenedConnection:
         """Return the connection of a setup with its credentials, if the sync may use it now.
+
+        Args:
+            unit: of the run.
+            setup: the present one, or a former one.
+            access: of the owner to the project, where this unit has opened it already.
 
         Raises:
             InvalidError: it is gone, or the owner of the sync is.
@@ -156,6 +164,7 @@ class Reach:
             self._sync,
             opened.connection,
             lambda: stored_place_of(model, dict(setup.config), setup.naming),
+            access=access,
             is_removal=self._is_removal,
         )
         return opened

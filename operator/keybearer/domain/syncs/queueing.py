@@ -43,11 +43,12 @@ async def queue(
     people requested it, or the connection has new credentials.
     """
     # The status first: this locks the sync against others who queue for it.
-    await unit.secret_syncs.move([sync.record.id], kind, {"status": JobStatus.PENDING})
-    if kind is JobKind.SYNC:
-        await unit.sync_backlog.begin(sync.record.id, now)
-    if afresh:
-        await unit.secret_syncs.look_anew(sync.record.id)
+    await unit.secret_syncs.queue(
+        sync.record.id,
+        kind,
+        unpushed_since=now if kind is JobKind.SYNC else None,
+        looks_anew=afresh,
+    )
     job = _job(sync, kind, parameters, due_at or now, now)
     await unit.sync_jobs.add([replace(job, is_urgent=afresh or is_urgent)])
     return replace(sync, record=with_status(sync.record, kind, JobStatus.PENDING))
@@ -71,13 +72,13 @@ async def queue_failed(unit: UnitOfWork, connection_id: str, now: datetime) -> N
         await queue_look(unit, sync, now, now)
 
 
-async def require_held(unit: UnitOfWork, job: SyncJob) -> None:
-    """Return if this process still holds the job.
+async def require_held(unit: UnitOfWork, job: SyncJob, *, is_locked: bool = False) -> None:
+    """Return if this process still holds the job; `is_locked` says that the unit has changed its sync already.
 
     Raises:
         LostJobError: it doesn't.
     """
-    if not await unit.sync_jobs.is_held(job):
+    if not await unit.sync_jobs.is_held(job, is_locked=is_locked):
         raise LostJobError("another process has the job")
 
 

@@ -1,7 +1,7 @@
 """One run of one job: read the source, list the destination if necessary, change it, note what arrived.
 
 The process may be killed at any line. A claimed sync is not settled until its run has ended, so the next run lists
-the destination first.
+the destination first. Names that are new there are in the ledger before they are sent, so they never become foreign.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 
 from keybearer.base.logs import get_logger
 from keybearer.destinations.protocol import Change, ForeignContentError, Present
-from keybearer.destinations.remote import RemoteError
+from keybearer.destinations.remote import RemoteError, RemoteUnavailableError
 from keybearer.domain.audit import EventType, audited
 from keybearer.domain.errors import InvalidError
 from keybearer.domain.syncs.clearing import Clearing
@@ -34,12 +34,14 @@ from keybearer.domain.syncs.plan import (
 )
 from keybearer.domain.syncs.pushing import Pushing
 from keybearer.domain.syncs.queueing import IMPORT_BEHAVIOR, REMOVES_FOREIGN, require_held
-from keybearer.domain.syncs.refusals import NamesRefusedError, told_of_refused
+from keybearer.domain.syncs.refusals import told_of_refused
 from keybearer.domain.syncs.source import Source, actor_of, folder_of
 from keybearer.store.app_connections import OpenedConnection
+from keybearer.store.former_places import FormerPlace
 from keybearer.store.pushes import Push
 from keybearer.store.secret_syncs import JobKind, SecretSync
 from keybearer.store.sync_jobs import SyncJob
+from keybearer.store.sync_names import NameState, SyncName
 from keybearer.store.unit import UnitOfWork
 from keybearer.wire.destination_forms import ImportBehavior
 
@@ -85,6 +87,35 @@ class Done:
     differs: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What the service knows when a run begins, from one snapshot.
+
+    Attributes:
+        digest: of the source.
+        ledger: what earlier runs wrote or announced.
+        left: former places that are due.
+        names: that aren't as wanted, as earlier runs and looks noted them.
+    """
+
+    source: Source
+    digest: bytes = field(repr=False)
+    ledger: dict[str, Push]
+    opened: OpenedConnection
+    left: list[FormerPlace]
+    names: list[SyncName]
+
+    @property
+    def failing(self) -> frozenset[str]:
+        """Names that earlier runs noted as failed."""
+        return frozenset(one.name for one in self.names if one.state == NameState.FAILED)
+
+    @property
+    def has_foreign(self) -> bool:
+        """Whether the last listing found foreign names."""
+        return any(one.state == NameState.FOREIGN for one in self.names)
+
+
 class Run:
     """One attempt at one job."""
 
@@ -127,18 +158,18 @@ class Run:
 
     async def _push(self) -> Done:
         record = self._sync.record
-        source, digest, ledger, opened = await self._gathered()
-        place = self._reach.place(self._setup, opened)
+        known = await self._gathered()
+        source, digest, ledger = known.source, known.digest, known.ledger
+        left = known.left
+        place = self._reach.place(self._setup, known.opened)
         listing: Mapping[str, Present] | None = None
         listed_at: datetime | None = None
         # A run that wrote all but refused names was the first one, too: it has no time of success.
         is_first = record.last_synced_at is None and record.source_digest is None
         first = behavior_at_first(place.options.initial_sync_behavior) if is_first else None
         removes_foreign = self._job.parameters.get(REMOVES_FOREIGN) is True
-        left = await self._clearing.due()
-        failing = await self._failing()
         # After refused names the message is about them, so the findings of the last listing are not in it.
-        if first is not None or removes_foreign or left or failing or not self._trusts_ledger():
+        if first is not None or removes_foreign or left or known.failing or not self._trusts_ledger():
             listed_at = self._pushing.clock.now()
             asked = wanted_names(source.secrets, place.traits, place.naming).held | ledger.keys()
             listing = await self._listed_to_write(
@@ -148,7 +179,8 @@ class Run:
             # A failed attempt may have imported and written names: these are ours by now, and not imported again.
             others = {name: present for name, present in listing.items() if name not in ledger}
             ledger |= {push.name: push for push in await self._take_in(place, others, first)}
-            source, digest, _, _ = await self._gathered()
+            known = await self._gathered()
+            source, digest = known.source, known.digest
         names = wanted_names(source.secrets, place.traits, place.naming)
         if listing is not None:
             left = await self._clearing.compared(left, listing, names, ledger)
@@ -159,25 +191,16 @@ class Run:
         )
         settings = place.settings(self._digests, shared.keys(), removes_foreign=removes_foreign)
         planned = plan(source.secrets, listing, ledger, settings)
-        notes = Notes(
-            self._database,
-            self._pushing.clock,
-            self._job,
-            planned.digests,
-            planned.refused,
-            failing=failing,
-            shown=lambda message: redacted(message, self.confidential),
-            counts=self._counts,
-        )
-        notes.learn(planned.learnt, planned.forgotten)
-        tried = planned.refused.keys() | {one.name for one in planned.change.put}
-        notes.learn_names(None if listing is None else planned.foreign, tried)
-        notes.expect(planned)
+        notes = self._notes_of(known, planned, is_listed=listing is not None)
         is_resumed = self._is_resumed(ledger.keys() | {push.name for push in planned.learnt})
+        there = ledger if listing is None else listing
+        await notes.announce((one.name for one in planned.change.put if one.name not in there), ledger)
         async with notes.kept():
             try:
                 await self._apply(place, replace(planned.change, is_resumed=is_resumed), notes)
-            except (RemoteError, NamesRefusedError):
+            except (RemoteError, PlanRefusedError) as error:
+                if not isinstance(error, RemoteUnavailableError):
+                    notes.withdraw()
                 # The next attempt lists first: without versions, what this one wrote would look changed by others.
                 await self._learn_what_arrived(place, planned, notes)
                 raise
@@ -202,8 +225,9 @@ class Run:
 
     async def _import(self) -> Done:
         behavior = ImportBehavior(str(self._job.parameters[IMPORT_BEHAVIOR]))
-        source, _, ledger, opened = await self._gathered()
-        place = self._reach.place(self._setup, opened)
+        known = await self._gathered()
+        source, ledger = known.source, known.ledger
+        place = self._reach.place(self._setup, known.opened)
         if not place.traits.has_readable_values:
             raise InvalidError("The destination does not support importing secrets.")
         names = ledger.keys() | {place.naming.name_of(secret.key) for secret in source.secrets}
@@ -243,14 +267,40 @@ class Run:
         interval, now = self._pushing.pace.look_interval, self._pushing.clock.now()
         return now - interval < record.listed_at <= latest_look(now, interval)
 
-    async def _gathered(self) -> tuple[Source, bytes, dict[str, Push], OpenedConnection]:
-        """Return source, digest, ledger and connection from one snapshot."""
+    def _notes_of(self, known: _Known, planned: Plan, *, is_listed: bool) -> Notes:
+        """Return the notes of a push that is about to begin."""
+        notes = Notes(
+            self._database,
+            self._pushing.clock,
+            self._job,
+            planned.digests,
+            planned.refused,
+            failing=known.failing,
+            shown=lambda message: redacted(message, self.confidential),
+            counts=self._counts,
+        )
+        notes.learn(planned.learnt, planned.forgotten)
+        tried = planned.refused.keys() | {one.name for one in planned.change.put}
+        differs = bool(planned.foreign) or known.has_foreign
+        notes.learn_names(planned.foreign if is_listed and differs else None, tried)
+        notes.expect(planned)
+        return notes
+
+    async def _gathered(self) -> _Known:
+        """Return what the service knows, from one snapshot."""
+        sync_id = self._sync.record.id
         async with self._database.reading() as unit:
             source, digest = await self._pushing.source_of(unit, self._sync)
-            ledger = await unit.pushes.of_sync(self._sync.record.id)
-            opened = await self._reach.usable(unit, self._setup)
+            known = _Known(
+                source,
+                digest,
+                await unit.pushes.of_sync(sync_id),
+                await self._reach.usable(unit, self._setup, source.access),
+                self._clearing.due(await unit.former_places.of_sync(sync_id)),
+                await unit.sync_names.of_sync(sync_id),
+            )
         await self._told_of(source)
-        return source, digest, ledger, opened
+        return known
 
     async def _told_of(self, source: Source) -> None:
         """Audit that values were read, before they leave the service."""
@@ -306,11 +356,6 @@ class Run:
                     await notes.take(outcome)
         except ForeignContentError as error:
             raise PlanRefusedError(_FOREIGN_CONTENT) from error
-
-    async def _failing(self) -> frozenset[str]:
-        """Return the names that earlier runs noted as failed."""
-        async with self._database.reading() as unit:
-            return frozenset(await unit.sync_names.failing(self._sync.record.id))
 
     async def _learn_what_arrived(self, place: Place, planned: Plan, notes: Notes) -> None:
         """Note the versions of what was written before a run failed, if the remote still shows them."""

@@ -42,10 +42,12 @@ class Source:
     Attributes:
         secrets: each key once.
         reached: revisions of all that was read, by the id of the project or organization.
+        access: with which it was read.
     """
 
     secrets: tuple[Wanted, ...] = field(repr=False)
     reached: Mapping[str, int]
+    access: ProjectAccess
 
     @property
     def values(self) -> dict[str, str]:
@@ -173,7 +175,7 @@ async def read_folder(
         Wanted(key, expanded.values[secret.id], _metadata(secret) if with_metadata else ())
         for key, secret in sorted(by_key.items())
     )
-    return Source(secrets, await revisions_of(unit, access, expanded.reach))
+    return Source(secrets, await revisions_of(unit, access, expanded.reach), access)
 
 
 def require_may_push(access: ProjectAccess, where: Where) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from keybearer.domain.access import ProjectAccess
 from keybearer.domain.connections.use import NamedPlace, require_may_connect, require_place, require_project
 from keybearer.domain.errors import ForbiddenError
 from keybearer.domain.syncs.source import access_of
@@ -18,6 +19,7 @@ async def require_use(
     connection: AppConnection,
     place: NamedPlace,
     *,
+    access: ProjectAccess | None = None,
     is_removal: bool = False,
 ) -> None:
     """Let pass a sync that may write to the place over the connection now.
@@ -27,6 +29,7 @@ async def require_use(
         sync: whose project and owner are judged.
         connection: of the present place, or of a former one.
         place: that one.
+        access: of the owner to the project, where this unit has opened it already.
         is_removal: whether somebody asked to remove what was pushed. They were judged then; the owner may be gone.
 
     Raises:
@@ -37,7 +40,7 @@ async def require_use(
     require_place(connection, place)
     if is_removal:
         return
-    access = await access_of(unit, sync)
+    access = access or await access_of(unit, sync)
     try:
         require_may_connect(access, connection)
     except ForbiddenError as error:

@@ -8,7 +8,8 @@ from datetime import timedelta
 from pydantic import JsonValue
 
 from keybearer.base.certificate_terms import ExtendedKeyUsage, KeyUsage
-from keybearer.migrate.cert_manager.issuer import GROUP, judge_issuer
+from keybearer.migrate.cert_manager.acme_certificate import acme_attributes
+from keybearer.migrate.cert_manager.issuer import GROUP, Signer, judge_issuer
 from keybearer.migrate.cert_manager.names import read_names, read_subject
 from keybearer.migrate.certificates import name_of_certificate, profile_draft, renew_before_of, ttl_of
 from keybearer.migrate.durations import parse_go_duration
@@ -16,6 +17,8 @@ from keybearer.migrate.fields import Part
 from keybearer.migrate.findings import NotCarriedError, Notes
 from keybearer.migrate.foreign import ForeignObject
 from keybearer.migrate.surroundings import Conversion, Surroundings
+from keybearer.migrate.switching import CERT_MANAGER, note_switch
+from keybearer.migrate.target_metadata import put_metadata
 
 __all__ = ["convert_certificate"]
 
@@ -74,21 +77,37 @@ def convert_certificate(one: ForeignObject, around: Surroundings, notes: Notes) 
         raise NotCarriedError(
             ref.path, "is signed by Keybearer already", "It may stay as it is (docs/signers.md)."
         )
-    signs_itself = judge_issuer(one, ref.path, (group, kind, name), around, notes)
+    signer = judge_issuer(one, ref.path, (group, kind, name), around, notes)
     certificate: dict[str, JsonValue] = {"name": name_of_certificate(one.name)}
     secret = spec.text("secretName")
     if secret is not None and secret != certificate["name"]:
         certificate["secretName"] = secret
+    if secret is not None and around.settings.adopt:
+        note_switch(one, CERT_MANAGER, ("Secret", secret), notes)
     if around.settings.adopt:
         certificate["adopt"] = True
-    certificate["attributes"] = attributes = _attributes(spec, notes)
-    certificate["privateKey"] = _private_key(spec, notes, signs_itself=signs_itself)
+    certificate["attributes"] = attributes = (
+        acme_attributes(spec, notes) if signer is Signer.ACME else _attributes(spec, notes)
+    )
+    certificate["privateKey"] = _private_key(spec, notes, signs_itself=signer is Signer.ITSELF)
     certificate |= _renewal(spec, attributes.get("ttl"), notes)
+    template = _secret_template(spec, notes)
+    if template:
+        certificate["secretTemplate"] = template
     keystores = _keystores(spec, notes)
     if keystores:
         certificate["keystores"] = keystores
     _judge_rest(spec)
-    draft = profile_draft(one, (kind, name, group), certificate, around, notes, ref.path)
+    draft = profile_draft(
+        one,
+        (kind, name, group),
+        certificate,
+        around,
+        notes,
+        ref.path,
+        has_commands=signer in (Signer.ACME, Signer.KEPT),
+        is_named_alone=signer is Signer.ACME,
+    )
     spec.report_rest()
     return Conversion((draft,))
 
@@ -171,6 +190,15 @@ def _renewal(spec: Part, ttl: JsonValue, notes: Notes) -> dict[str, JsonValue]:
     return {"renewBefore": renew_before_of(duration, ttl, where, notes)} if duration else {}
 
 
+def _secret_template(spec: Part, notes: Notes) -> dict[str, JsonValue]:
+    template = spec.part("secretTemplate")
+    found: dict[str, JsonValue] = {}
+    if template is not None:
+        texts = (template.mapping("labels"), template.mapping("annotations"))
+        put_metadata(found, *texts, template.path, notes)
+    return found
+
+
 def _keystores(spec: Part, notes: Notes) -> dict[str, JsonValue]:
     given = spec.part("keystores")
     if given is None:
@@ -204,7 +232,6 @@ def _keystores(spec: Part, notes: Notes) -> dict[str, JsonValue]:
 
 def _judge_rest(spec: Part) -> None:
     spec.skip("revisionHistoryLimit", "encodeUsagesInRequest")
-    spec.leave_out("secretTemplate", "Secrets of certificates have no labels and annotations of their own")
     spec.leave_out(
         "additionalOutputFormats",
         "the Secret holds tls.crt, tls.key and ca.crt, and keystores",

@@ -57,6 +57,7 @@ def connection_of(
     namespace = _only_namespace(one) if one.kind == "ClusterSecretStore" else one.namespace
     spec: dict[str, JsonValue] = {
         "identityRef": {"name": around.identity(namespace, notes)},
+        **_project(one, around),
         "app": app,
         "method": method,
         "credentials": credentials,
@@ -72,6 +73,15 @@ def connection_of(
         notes.step("", "the service reads from its own folders, not from other stores", _IMPORT)
     draft = draft_of(one, APP_CONNECTION, spec, notes)
     return Conversion((replace(draft, namespace=namespace, name=connection_name(one.name)),))
+
+
+def _project(one: ForeignObject, around: Surroundings) -> dict[str, JsonValue]:
+    """Return the project that the connection belongs to: where the person says that the store's contents are.
+
+    Without one, it would belong to the organization, where roles of projects allow nothing.
+    """
+    place = around.settings.store(one.namespace, one.name)
+    return {} if place is None else {"projectSlug": place.project_slug}
 
 
 def _only_namespace(one: ForeignObject) -> str:
@@ -118,7 +128,14 @@ def _given(credentials: Mapping[str, JsonValue]) -> _Credentials:
 
 
 def _aws(fields: Part, notes: Notes) -> tuple[str, str, _Credentials]:
-    fields.skip("service", "region")
+    fields.skip("region")
+    service = fields.text("service") or "SecretsManager"
+    if service not in ("ParameterStore", "SecretsManager"):
+        raise NotCarriedError(
+            fields.where("service"),
+            f"the service neither reads nor writes {service[:60]} of AWS",
+            "Leave it to External Secrets Operator, or bring its contents into the service.",
+        )
     auth = fields.part("auth")
     secret = auth.part("secretRef") if auth is not None else None
     role = fields.text("role")

@@ -88,6 +88,13 @@ def _read_one(
                 remote.where("property"), "is a query, not a path of names", "Keep the result as a secret."
             )
             return
+        if len(steps) > 1 and "\\" not in prop:
+            notes.assumed(
+                remote.where("property"),
+                f"is either one name with dots, {prop[:200]}, or a path in the JSON of {steps[0][:200]}; "
+                "the path is taken",
+                f"If it is one name, write key: {prop[:200]}, without property.",
+            )
         folder, name = reader.entry(store, f"{key.strip('/')}/-", remote.where("key"))[0], steps[0]
         prop = ".".join(_escaped(step) for step in steps[1:])
     else:

@@ -78,7 +78,14 @@ def destination_of(provider: str, fields: Part, keys: Sequence[PushedKey]) -> Pu
 
 def _aws(fields: Part, keys: Sequence[PushedKey]) -> Pushed:
     region: JsonValue = fields.text("region")
-    if fields.text("service") == "ParameterStore":
+    service = fields.text("service") or "SecretsManager"
+    if service not in ("ParameterStore", "SecretsManager"):
+        raise NotCarriedError(
+            "spec.secretStoreRefs",
+            f"Keybearer has no destination for {service[:60]} of AWS",
+            "See docs/destinations.md for what there is.",
+        )
+    if service == "ParameterStore":
         before, after = _affixes(keys)
         cut = before.rfind("/") + 1
         path, before = before[:cut], before[cut:]

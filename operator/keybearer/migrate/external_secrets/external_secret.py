@@ -58,6 +58,7 @@ def convert_cluster_external_secret(one: ForeignObject, around: Surroundings, no
 def _converted(one: ForeignObject, spec: Part, around: Surroundings, notes: Notes) -> Conversion:
     target, beside = read_target(spec, one, around, notes)
     sources = read_sources(spec, one, around, notes)
+    sources.note_contents(one.namespace, _written_secret(one, target), notes)
     written: dict[str, JsonValue] = {
         "identityRef": {"name": _identity(sources.identities, one, around, notes)},
         **sources.spec,
@@ -70,6 +71,15 @@ def _converted(one: ForeignObject, spec: Part, around: Surroundings, notes: Note
     )
     spec.report_rest()
     return Conversion((draft_of(one, SECRET_SYNC, written, notes),))
+
+
+def _written_secret(one: ForeignObject, target: dict[str, JsonValue]) -> str | None:
+    """Return the Secret that has the values as they are read; None where a template makes others of them."""
+    template = target.get("template")
+    is_as_read = template is None or (isinstance(template, dict) and template.get("includeKeys") is True)
+    if target.get("kind", "Secret") != "Secret" or not is_as_read:
+        return None
+    return str(target.get("name", one.name))
 
 
 def _identity(found: dict[str, str], one: ForeignObject, around: Surroundings, notes: Notes) -> str:

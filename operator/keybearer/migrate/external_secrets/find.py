@@ -94,6 +94,8 @@ def _elsewhere(
     find: Part, regexp: str, store: SourceStore, reader: SourceReader, notes: Notes
 ) -> tuple[str, bool]:
     path = find.text("path")
+    if store.is_flat and path is None:
+        return store.path, False
     if path is not None:
         names = [one for one in path.strip("/").split("/") if one]
         folder = reader.folder(store.path, names, find.where("path"))

@@ -12,6 +12,7 @@ from dataclasses import replace
 from pydantic import JsonValue
 
 from keybearer.controllers.secretsync.resource import SECRET_SYNC
+from keybearer.migrate.contents import Contents, printed_secret
 from keybearer.migrate.durations import carry_interval
 from keybearer.migrate.external_secrets.connections import connection_name
 from keybearer.migrate.external_secrets.destinations import PushedKey, destination_of
@@ -21,7 +22,7 @@ from keybearer.migrate.findings import NotCarriedError, Notes
 from keybearer.migrate.foreign import ForeignObject
 from keybearer.migrate.key_names import schema_of_regexp
 from keybearer.migrate.manifests import Draft, draft_of
-from keybearer.migrate.settings import DEFAULT_ENVIRONMENT, Place, slug_of
+from keybearer.migrate.settings import DEFAULT_ENVIRONMENT, Place, project_slug_of, slug_of
 from keybearer.migrate.surroundings import Conversion, Surroundings
 
 __all__ = ["convert_cluster_push_secret", "convert_push_secret"]
@@ -62,6 +63,9 @@ def _converted(one: ForeignObject, spec: Part, around: Surroundings, notes: Note
     named = {ref.name: ref for ref in (*further, *_stores(spec))}
     refs = [ref for ref in named.values() if _for_store(keys, ref)]
     common = _common(one, spec, place, around, notes)
+    name = _pushed_secret(spec)
+    names = dict.fromkeys(one_key.key for one_key in keys)
+    notes.reads(Contents(place, () if "" in names else tuple(names), printed_secret(one.namespace, name)))
     # Once: labels and annotations are not copied for each store.
     alike = draft_of(one, SECRET_SYNC, {}, notes)
     drafts: list[Draft] = []
@@ -96,6 +100,12 @@ def _converted(one: ForeignObject, spec: Part, around: Surroundings, notes: Note
     return Conversion(tuple(drafts))
 
 
+def _pushed_secret(spec: Part) -> str:
+    selector = spec.part("selector")
+    secret = selector.part("secret") if selector is not None else None
+    return (secret.text("name") if secret is not None else None) or ""
+
+
 def _source(spec: Part, one: ForeignObject, around: Surroundings, notes: Notes) -> Place:
     selector = spec.part("selector")
     secret = selector.part("secret") if selector is not None else None
@@ -105,10 +115,10 @@ def _source(spec: Part, one: ForeignObject, around: Surroundings, notes: Notes) 
             "a SecretSync pushes one folder of the service; it generates nothing, and gathers no Secrets by labels",
             "Keep the values in a folder, and write a SecretSync with a destination.",
         )
-    name = secret.text("name") or ""
+    name = _pushed_secret(spec)
     place = around.settings.secret(one.namespace, name)
     if place is None:
-        place = Place(slug_of(name), DEFAULT_ENVIRONMENT)
+        place = Place(project_slug_of(name), DEFAULT_ENVIRONMENT)
         notes.assumed(
             secret.path,
             f"Keybearer pushes folders of the service, not Secrets of the cluster; {place} is assumed",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pydantic import JsonValue
 
@@ -11,7 +11,7 @@ from keybearer.migrate.external_secrets.connections import connection_of
 from keybearer.migrate.fields import Part
 from keybearer.migrate.findings import NotCarriedError, Notes
 from keybearer.migrate.foreign import ForeignObject
-from keybearer.migrate.settings import DEFAULT_ENVIRONMENT, Place, slug_of
+from keybearer.migrate.settings import DEFAULT_ENVIRONMENT, Place, project_slug_of
 from keybearer.migrate.surroundings import CARRIED_ELSEWHERE, Conversion, Surroundings
 
 __all__ = [
@@ -27,6 +27,10 @@ __all__ = [
 ]
 
 GROUP = "external-secrets.io"
+_NOT_ASKED_FOR = (
+    "nothing needs one, unless the service is to import from the store itself (migrate --connections)"
+)
+_PUSHES = ("PushSecret", "ClusterPushSecret")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +52,9 @@ class SourceStore:
         is_service: whether the store is the service already, so that its names stay as they are.
         recursive: whether whole folders are read with those below.
         identity: a Secret of the manifests that says who reads, where there is one that will do.
+        identity_field: the field that led there.
+        provider: whose store it was; empty where its manifest was not given.
+        is_flat: whether names of that provider hold no folders, so that an entry is a secret of the folder itself.
     """
 
     base: Mapping[str, JsonValue]
@@ -56,6 +63,14 @@ class SourceStore:
     recursive: bool = False
     identity: str | None = None
     identity_field: str = ""
+    provider: str = ""
+    is_flat: bool = False
+
+
+_FLAT = ("azurekv", "doppler", "gcpsm", "gitlab", "kubernetes", "oracle")
+"""Providers whose names have no slash, by their own rules for names."""
+_RENAMING = ("format", "nameTransformer")
+"""Fields of a provider that change which names there are."""
 
 
 def store_ref(part: Part | None, name: str = "secretStoreRef") -> StoreRef | None:
@@ -92,29 +107,37 @@ def provider_of(store: ForeignObject, notes: Notes) -> tuple[str, Part]:
 
 def source_store(around: Surroundings, one: ForeignObject, ref: StoreRef, notes: Notes) -> SourceStore:
     """Return where the contents of a store are: as the person says, as the store says, or a guess that is noted."""
-    what = f"{ref.kind} {ref.name}"
-    place = around.place(one, ref.name, ref.kind, ref.field, notes)
     store = find_store(around, one, ref)
+    provider, fields = _known_provider(store)
+    is_named = around.settings.names_store(one.namespace, ref.name)
+    if store is not None and fields is not None and provider == "infisical" and not is_named:
+        # It needs no mapping, so that it is none of "all others".
+        return _service_store(one, store, fields, ref)
+    place = around.place(one, ref.name, ref.kind, ref.field, notes)
     if place is not None:
-        return at_place(place)
-    if store is not None:
-        own = Notes()
-        try:
-            provider, fields = provider_of(store, own)
-        except NotCarriedError:
-            provider = "unknown"
-        else:
-            if provider == "infisical":
-                return _service_store(one, store, fields, ref)
-    else:
-        provider = "unknown, as its manifest was not given"
-    place = Place(slug_of(ref.name), DEFAULT_ENVIRONMENT)
+        return _with_provider(at_place(place), provider, fields)
+    told = provider or "unknown, as its manifest was not given"
+    place = Place(project_slug_of(ref.name), DEFAULT_ENVIRONMENT)
     notes.assumed(
         ref.field,
-        f"{what} (provider {provider[:60]}) is no place of the service; {place} is assumed",
+        f"{ref.kind} {ref.name} (provider {told[:60]}) is no place of the service; {place} is assumed",
         f"Bring its contents into the service, and say where: --map-store {ref.name}=PROJECT/ENVIRONMENT/PATH.",
     )
-    return at_place(place)
+    return _with_provider(at_place(place), provider, fields)
+
+
+def _known_provider(store: ForeignObject | None) -> tuple[str, Part | None]:
+    if store is None:
+        return "", None
+    try:
+        return provider_of(store, Notes())
+    except NotCarriedError:
+        return "unknown", None
+
+
+def _with_provider(store: SourceStore, provider: str, fields: Part | None) -> SourceStore:
+    is_renaming = fields is not None and any(name in fields for name in _RENAMING)
+    return replace(store, provider=provider, is_flat=provider in _FLAT and not is_renaming)
 
 
 def at_place(place: Place) -> SourceStore:
@@ -157,7 +180,14 @@ def _identity_secret(universal: Part) -> str | None:
 
 
 def convert_store(one: ForeignObject, around: Surroundings, notes: Notes) -> Conversion:
-    """Convert a store: one of the service goes into what names it, one of another kind becomes an AppConnection."""
+    """Convert a store: one of the service goes into what names it, one of another kind becomes an AppConnection.
+
+    A store that no connection can be made to needs none, if nothing is pushed there and the person says which folder
+    holds its contents: what read from it reads from there.
+
+    Raises:
+        NotCarriedError: it can't be connected to, and nobody said where its contents are.
+    """
     provider, fields = provider_of(one, notes)
     spec = one.read(notes)
     spec.skip("provider", "refreshInterval", "controller")
@@ -167,9 +197,75 @@ def convert_store(one: ForeignObject, around: Surroundings, notes: Notes) -> Con
     spec.leave_out("retrySettings", "is not carried", "Keybearer tries again by itself, 5 s to 5 min apart.")
     spec.report_rest()
     if provider != "infisical":
-        return connection_of(one, provider, fields, around, notes)
+        own = Notes()
+        try:
+            conversion = connection_of(
+                one, provider, Part(_content(one, provider), fields.path, own), around, own
+            )
+        except NotCarriedError as error:
+            if not _is_replaced(one, around):
+                notes.add(error.finding)
+                raise
+            return _replaced(one, fields.path, error.finding.why, around, notes)
+        if _is_replaced(one, around) and not around.settings.connections:
+            return _replaced(one, fields.path, _NOT_ASKED_FOR, around, notes)
+        for finding in own.findings:
+            notes.add(finding)
+        if not _is_pushed_to(one, around):
+            notes.step(
+                "",
+                "becomes an AppConnection, by which the service gets the store's credentials",
+                "Only an import from the store itself needs it: otherwise, don't apply it.",
+            )
+        return conversion
     _judge_service_store(one, fields, around, notes)
     return CARRIED_ELSEWHERE
+
+
+def _content(one: ForeignObject, provider: str) -> Mapping[str, JsonValue]:
+    given = one.spec["provider"]
+    fields = given.get(provider) if isinstance(given, dict) else None
+    return fields if isinstance(fields, dict) else {}
+
+
+def _is_replaced(one: ForeignObject, around: Surroundings) -> bool:
+    """Tell whether the person says where the contents of a store are, and nothing is pushed to it."""
+    return around.settings.store(one.namespace, one.name) is not None and not _is_pushed_to(one, around)
+
+
+def _is_pushed_to(one: ForeignObject, around: Surroundings) -> bool:
+    return any(
+        other.group == GROUP and other.kind in _PUSHES and _names_store(dict(other.spec), one.name)
+        for other in around.inventory
+    )
+
+
+def _replaced(one: ForeignObject, field: str, why: str, around: Surroundings, notes: Notes) -> Conversion:
+    place = around.settings.store(one.namespace, one.name)
+    notes.step(
+        field,
+        f"is replaced by {place}: its contents, as External Secrets reads them, must be there first",
+        f"No AppConnection is written: {why}. Bring the contents there with keybearer secrets import. From then on "
+        "the service is the source: later changes in the old store do not arrive.",
+    )
+    return CARRIED_ELSEWHERE
+
+
+def _names_store(value: JsonValue, name: str) -> bool:
+    """Tell whether a reference to a store of that name is anywhere in a value."""
+    waiting: list[JsonValue] = [value]
+    while waiting:
+        inner = waiting.pop()
+        if isinstance(inner, list):
+            waiting += inner
+        elif isinstance(inner, dict):
+            for field, content in inner.items():
+                refs = content if isinstance(content, list) else [content]
+                is_ref = field in ("storeRef", "secretStoreRef", "secretStoreRefs")
+                if is_ref and any(isinstance(ref, dict) and ref.get("name") == name for ref in refs):
+                    return True
+                waiting.append(content)
+    return False
 
 
 def _judge_service_store(one: ForeignObject, fields: Part, around: Surroundings, notes: Notes) -> None:

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from pydantic import JsonValue
 
 from keybearer.migrate.fields import Part
 from keybearer.migrate.findings import NotCarriedError, Notes
 from keybearer.migrate.foreign import ForeignObject
 from keybearer.migrate.surroundings import Surroundings, note_type
+from keybearer.migrate.switching import EXTERNAL_SECRETS, keep_for_return, note_switch
 from keybearer.migrate.target_metadata import put_metadata
-from keybearer.migrate.templates import translated
+from keybearer.migrate.templates import marked, translated
 
 __all__ = ["read_target"]
+
+_UNNAMED: Final = "TODO"
+"""The key of templates that build keys themselves: what these are called shows only when they have run."""
 
 
 def read_target(
@@ -34,6 +40,9 @@ def read_target(
         target["adopt"] = True
     if part.flag("immutable"):
         target["immutable"] = True
+    if around.settings.adopt and (part.text("creationPolicy") or "Owner") == "Owner":
+        note_switch(one, EXTERNAL_SECRETS, (str(target.get("kind", "Secret")), name or one.name), notes)
+        keep_for_return(target, notes)
     template = part.part("template")
     if template is None:
         put_metadata(target, one.labels, one.annotations, "metadata", notes)
@@ -111,19 +120,17 @@ def _read_template(
         )
         put_metadata(target, *texts, metadata.path, notes)
     data = translated(template.mapping("data"), template.where("data"), notes)
-    is_built = bool(data) or "data" in template or "templateFrom" in template
     for source in template.parts("templateFrom"):
         data |= _from_elsewhere(source, one, around, notes)
-    merges = template.text("mergePolicy") == "Merge"
     if data:
         built: dict[str, JsonValue] = {"data": dict(data)}
-        if merges:
+        if template.text("mergePolicy") == "Merge":
             built["includeKeys"] = True
         target["template"] = built
-    elif is_built and not merges:
-        raise NotCarriedError(
-            template.path, "none of its templates has an equal", "Write them in Jinja2: target.template.data."
-        )
+    elif template.text("mergePolicy") == "Merge":
+        return
+    elif "data" in template:
+        raise NotCarriedError(template.where("data"), "has no template of a key", "Correct the manifest.")
 
 
 def _constant(given: dict[str, str], field: str, notes: Notes) -> dict[str, str]:
@@ -151,9 +158,10 @@ def _from_elsewhere(source: Part, one: ForeignObject, around: Surroundings, note
         notes.left_out(
             source.path,
             "builds keys, labels or annotations by a template as a whole, or from a Secret",
-            "Write each key in target.template.data.",
+            "Write each key in target.template.data, in place of the TODO there.",
         )
-        return {}
+        literal = source.text("literal") if is_data else None
+        return {_UNNAMED: marked(literal or f"in {source.path} of {one.origin}")} if is_data else {}
     config_map = ref.text("name") or ""
     keys = _plain_keys(ref, notes)
     found = around.inventory.find("", "ConfigMap", one.namespace, config_map)
@@ -164,18 +172,20 @@ def _from_elsewhere(source: Part, one: ForeignObject, around: Surroundings, note
             f"ConfigMap {config_map[:253]} was not given, so that its templates can't be turned into Jinja2",
             "Give its manifest as well.",
         )
-        return {}
+        return {key: marked(f"key {key} of ConfigMap {config_map[:253]}") for key in sorted(keys)}
     texts = {key: text for key, text in content.items() if key in keys and isinstance(text, str)}
-    return translated(texts, ref.path, notes)
+    unnamed = {_UNNAMED: marked(f"a key of ConfigMap {config_map[:253]}")} if _UNNAMED in keys else {}
+    return {**translated(texts, ref.path, notes), **unnamed}
 
 
 def _plain_keys(ref: Part, notes: Notes) -> set[str]:
-    """Return the keys whose contents are templates of values alone."""
+    """Return the keys whose contents are templates of values alone, and one more for those of keys as well."""
     keys: set[str] = set()
     for item in ref.parts("items"):
         key = item.text("key")
         if item.text("templateAs") not in (None, "Values"):
             notes.left_out(item.path, "keys that are templates have no equal", "Write each key out.")
+            keys.add(_UNNAMED)
         elif key is not None:
             keys.add(key)
     return keys

@@ -42,7 +42,7 @@ def convert_secret(one: ForeignObject, around: Surroundings, notes: Notes) -> Co
     alike = draft_of(one, SECRET_SYNC, {}, notes)
     drafts: list[Draft] = []
     for part, name, namespace, kind in targets:
-        target = start_target(part, one, around, notes, name=name)
+        target = start_target(part, one, around, notes, name=name, namespace=namespace, kind=kind)
         if kind == "ConfigMap":
             target["kind"] = kind
             target.pop("type", None)

@@ -39,7 +39,7 @@ def convert_static_secret(one: ForeignObject, around: Surroundings, notes: Notes
         namespace = part.text("namespace") or one.namespace
         kind = part.text("kind") or "Secret"
         _refuse_bulk(part)
-        target = start_target(part, one, around, notes, name=name)
+        target = start_target(part, one, around, notes, name=name, namespace=namespace, kind=kind)
         if kind == "ConfigMap":
             target["kind"] = kind
             target.pop("type", None)

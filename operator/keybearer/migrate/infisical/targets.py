@@ -13,6 +13,7 @@ from keybearer.migrate.go_functions import Expression
 from keybearer.migrate.go_template import TemplateError, secret
 from keybearer.migrate.settings import slug_of
 from keybearer.migrate.surroundings import Surroundings, note_type
+from keybearer.migrate.switching import INFISICAL, keep_for_return, note_switch
 from keybearer.migrate.target_metadata import put_metadata
 from keybearer.migrate.templates import translated
 
@@ -31,7 +32,14 @@ def read_secret_fields(names: Sequence[str]) -> Expression:
 
 
 def start_target(
-    part: Part, one: ForeignObject, around: Surroundings, notes: Notes, *, name: str | None
+    part: Part,
+    one: ForeignObject,
+    around: Surroundings,
+    notes: Notes,
+    *,
+    name: str | None,
+    namespace: str,
+    kind: str,
 ) -> dict[str, JsonValue]:
     """Return a target with name, policies and type.
 
@@ -41,6 +49,8 @@ def start_target(
         around: everything that was read.
         notes: of the object.
         name: of the Secret or ConfigMap.
+        namespace: of it.
+        kind: Secret or ConfigMap.
     """
     target: dict[str, JsonValue] = {}
     if name is not None:
@@ -50,6 +60,9 @@ def start_target(
         target["onDelete"] = "Retain"
     elif policy != "Owner":
         notes.left_out(part.where("creationPolicy"), "is no policy that is known; Owner is taken")
+    if around.settings.adopt and policy == "Owner":
+        note_switch(one, INFISICAL, (kind, name or one.name), notes, namespace=namespace)
+        keep_for_return(target, notes)
     if around.settings.adopt:
         target["adopt"] = True
     secret_type = part.text("secretType")

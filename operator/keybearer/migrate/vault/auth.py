@@ -59,6 +59,11 @@ def convert_auth(one: ForeignObject, around: Surroundings, notes: Notes) -> Conv
         "method": "app-role",
         "credentials": credentials,
     }
+    notes.step(
+        "",
+        "becomes an AppConnection, by which the service gets this login to Vault",
+        "Only an import from Vault itself needs it: otherwise, don't apply it.",
+    )
     return Conversion((draft_of(one, APP_CONNECTION, written, notes),))
 
 

@@ -13,6 +13,7 @@ from keybearer.migrate.go_functions import Expression
 from keybearer.migrate.go_template import TemplateError, secret
 from keybearer.migrate.key_names import search_pattern
 from keybearer.migrate.surroundings import Surroundings, note_type
+from keybearer.migrate.switching import VAULT, keep_for_return, note_switch
 from keybearer.migrate.target_metadata import put_metadata
 from keybearer.migrate.templates import translated
 from keybearer.migrate.vault.auth import GROUP
@@ -53,6 +54,9 @@ def read_destination(
     # Without `create` theirs is a Secret that somebody made before, and that stays.
     if not destination.flag("create"):
         target["onDelete"] = "Retain"
+    elif around.settings.adopt:
+        note_switch(one, VAULT, ("Secret", name), notes)
+        keep_for_return(target, notes)
     destination.skip("overwrite")
     if around.settings.adopt:
         target["adopt"] = True

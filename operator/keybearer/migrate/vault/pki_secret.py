@@ -12,6 +12,7 @@ from keybearer.migrate.fields import Part
 from keybearer.migrate.findings import Notes
 from keybearer.migrate.foreign import ForeignObject
 from keybearer.migrate.surroundings import Conversion, Surroundings
+from keybearer.migrate.switching import VAULT, note_switch
 from keybearer.migrate.vault.destination import read_restarts, target_name
 
 __all__ = ["convert_pki_secret"]
@@ -26,6 +27,7 @@ def convert_pki_secret(one: ForeignObject, around: Surroundings, notes: Notes) -
     mount, role = spec.text("mount") or "pki", spec.text("role") or "default"
     certificate: dict[str, JsonValue] = {"name": name_of_certificate(one.name), "secretName": secret}
     if around.settings.adopt:
+        note_switch(one, VAULT, ("Secret", secret), notes)
         certificate["adopt"] = True
     certificate["attributes"] = attributes = _attributes(spec, notes)
     # Vault makes the key; where ours is made, nobody else sees it.

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from pydantic import JsonValue
 
 from keybearer.controllers.secretsync.resource import SECRET_SYNC
+from keybearer.migrate.contents import Contents, printed_secret
 from keybearer.migrate.durations import carry_interval
 from keybearer.migrate.fields import Part
 from keybearer.migrate.findings import Notes
 from keybearer.migrate.folders import folder_of
 from keybearer.migrate.foreign import ForeignObject
 from keybearer.migrate.manifests import draft_of
-from keybearer.migrate.settings import DEFAULT_ENVIRONMENT, Place, slug_of
+from keybearer.migrate.settings import DEFAULT_ENVIRONMENT, Place, project_slug_of
 from keybearer.migrate.surroundings import Conversion, Surroundings
 from keybearer.migrate.vault.destination import read_destination
 
@@ -22,7 +25,15 @@ def convert_static_secret(one: ForeignObject, around: Surroundings, notes: Notes
     """Convert a VaultStaticSecret."""
     spec = one.read(notes)
     target, keys = read_destination(spec, one, around, notes)
-    source = _source(spec, one, around, notes)
+    place = _source(spec, one, around, notes)
+    is_as_read = not keys and "template" not in target
+    name = str(target.get("name", one.name))
+    notes.reads(
+        Contents(place, printed_by=printed_secret(one.namespace, name, without="_raw") if is_as_read else "")
+    )
+    source: dict[str, JsonValue] = {"projectSlug": place.project_slug, "environment": place.environment}
+    if place.path != "/":
+        source["secretPath"] = place.path
     if keys:
         source["keys"] = keys
     spec.skip("vaultAuthRef", "namespace", "type", "hmacSecretData")  # drift is always repaired
@@ -41,11 +52,11 @@ def convert_static_secret(one: ForeignObject, around: Surroundings, notes: Notes
     return Conversion((draft_of(one, SECRET_SYNC, written, notes),))
 
 
-def _source(spec: Part, one: ForeignObject, around: Surroundings, notes: Notes) -> dict[str, JsonValue]:
+def _source(spec: Part, one: ForeignObject, around: Surroundings, notes: Notes) -> Place:
     mount, path = spec.text("mount") or "", spec.text("path") or ""
     place = around.place(one, mount, "mount", spec.where("mount"), notes)
     if place is None:
-        place = Place(slug_of(mount), DEFAULT_ENVIRONMENT)
+        place = Place(project_slug_of(mount), DEFAULT_ENVIRONMENT)
         notes.assumed(
             spec.where("mount"),
             f"mount {mount[:128]} of Vault is no place of the service; {place} is assumed",
@@ -53,8 +64,4 @@ def _source(spec: Part, one: ForeignObject, around: Surroundings, notes: Notes) 
             f"--map-store {mount[:128]}=PROJECT/ENVIRONMENT/PATH.",
         )
     names = [name for name in path.strip("/").split("/") if name]
-    folder = folder_of(place.path, names, spec.where("path"), notes)
-    source: dict[str, JsonValue] = {"projectSlug": place.project_slug, "environment": place.environment}
-    if folder != "/":
-        source["secretPath"] = folder
-    return source
+    return replace(place, path=folder_of(place.path, names, spec.where("path"), notes))

@@ -95,8 +95,13 @@ async def create_authority(request: Request, body: CreateInternalAuthority) -> R
         not_before=given.not_before,
         not_after=given.not_after,
     )
-    authorities = context_of(request).certificate_authorities
-    return json_response(authority_json(await authorities.create(principal_of(request), new)))
+    made = authority_json(
+        await context_of(request).certificate_authorities.create(principal_of(request), new)
+    )
+    if "status" in body.model_fields_set:
+        # Terraform's provider takes it for a fault if it isn't answered what it asked for. A read says how it is.
+        made["status"] = body.status
+    return json_response(made)
 
 
 @router.get(

@@ -6,8 +6,7 @@ from fastapi import Request
 from starlette.responses import Response
 
 from keybearer.domain.authorization import Where
-from keybearer.domain.event_stream import Registration
-from keybearer.domain.paths import normalize_path
+from keybearer.domain.event_stream import Registration, watched_folder
 from keybearer.server.auth import AuthenticatedRoute, address_of, bearer_of, principal_of
 from keybearer.server.context import context_of
 from keybearer.server.event_stream import KIND_OF_EVENT, EventStreamResponse
@@ -47,5 +46,4 @@ def _registration(item: EventRegistration) -> Registration:
     kind, conditions = KIND_OF_EVENT[item.event], item.conditions
     if conditions is None:
         return Registration(kind)
-    path = normalize_path(conditions.secret_path, field="secretPath")
-    return Registration(kind, Where(conditions.environment_slug, path))
+    return Registration(kind, Where(conditions.environment_slug, watched_folder(conditions.secret_path)))

@@ -6,11 +6,18 @@ from fastapi import Request
 from starlette.responses import Response
 
 from keybearer.domain.authorization import OrganizationRole
+from keybearer.domain.identity_lookup import IdentityView
 from keybearer.domain.universal_auth import UniversalAuthChange, UniversalAuthTerms
 from keybearer.server.answers import json_response
 from keybearer.server.auth import AuthenticatedRoute, principal_of
 from keybearer.server.context import context_of
-from keybearer.server.rendering import client_secret_json, identity_json, universal_auth_json
+from keybearer.server.rendering import (
+    client_secret_json,
+    identity_detail_json,
+    identity_json,
+    identity_view_json,
+    universal_auth_json,
+)
 from keybearer.server.routing import new_router
 from keybearer.wire.auth_methods import ClearedLockouts
 from keybearer.wire.identities import (
@@ -20,7 +27,9 @@ from keybearer.wire.identities import (
     CreatedClientSecret,
     CreateIdentity,
     IdentityAnswer,
+    IdentityDetailAnswer,
     IdentityList,
+    OwnDetailsAnswer,
     UniversalAuthAnswer,
     UniversalAuthConfig,
     UpdateIdentity,
@@ -39,7 +48,7 @@ async def create_identity(request: Request, body: CreateIdentity) -> Response:
     identity = await context_of(request).identities.create(
         principal_of(request), body.name, body.organization_id, OrganizationRole(body.role)
     )
-    return json_response({"identity": identity_json(identity)})
+    return json_response({"identity": identity_view_json(IdentityView(identity))})
 
 
 @router.get("/api/v1/identities", response_model=IdentityList, summary="List identities")
@@ -50,21 +59,32 @@ async def list_identities(request: Request) -> Response:
     )
 
 
-@router.get("/api/v1/identities/{identity_id}", response_model=IdentityAnswer, summary="Get an identity")
+@router.get(
+    "/api/v1/identities/details", response_model=OwnDetailsAnswer, summary="Get the caller's organization"
+)
+async def get_own_details(request: Request) -> Response:
+    found = await context_of(request).users.organization(principal_of(request))
+    organization = {"id": found.id, "name": found.name, "slug": found.slug}
+    return json_response({"identityDetails": {"organization": organization}})
+
+
+@router.get(
+    "/api/v1/identities/{identity_id}", response_model=IdentityDetailAnswer, summary="Get an identity"
+)
 async def get_identity(request: Request, identity_id: str) -> Response:
-    identity = await context_of(request).identities.get(principal_of(request), identity_id)
-    return json_response({"identity": identity_json(identity)})
+    view = await context_of(request).identities.get(principal_of(request), identity_id)
+    return json_response({"identity": identity_detail_json(view)})
 
 
 @router.patch("/api/v1/identities/{identity_id}", response_model=IdentityAnswer, summary="Change an identity")
 async def update_identity(request: Request, identity_id: str, body: UpdateIdentity) -> Response:
-    identity = await context_of(request).identities.update(
+    view = await context_of(request).identities.update(
         principal_of(request),
         identity_id,
         name=body.name,
         role=None if body.role is None else OrganizationRole(body.role),
     )
-    return json_response({"identity": identity_json(identity)})
+    return json_response({"identity": identity_view_json(view)})
 
 
 @router.delete(
@@ -72,7 +92,7 @@ async def update_identity(request: Request, identity_id: str, body: UpdateIdenti
 )
 async def delete_identity(request: Request, identity_id: str) -> Response:
     identity = await context_of(request).identities.delete(principal_of(request), identity_id)
-    return json_response({"identity": identity_json(identity)})
+    return json_response({"identity": identity_view_json(IdentityView(identity))})
 
 
 @router.post(_UNIVERSAL, response_model=UniversalAuthAnswer, summary="Attach Universal Auth")

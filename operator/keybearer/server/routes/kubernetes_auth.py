@@ -12,6 +12,7 @@ from keybearer.server.auth_method_rendering import kubernetes_auth_json
 from keybearer.server.context import context_of
 from keybearer.server.rendering import token_json
 from keybearer.server.routing import new_router
+from keybearer.store.auth_methods import KubernetesAuth
 from keybearer.wire.auth import AccessToken, KubernetesLogin
 from keybearer.wire.auth_methods import KubernetesAuthAnswer, KubernetesAuthConfig, UpdateKubernetesAuth
 
@@ -49,13 +50,13 @@ async def attach(request: Request, identity_id: str, body: KubernetesAuthConfig)
     )
     methods = context_of(request).auth_methods
     auth = await methods.attach_kubernetes(principal_of(request), identity_id, terms)
-    return json_response({"identityKubernetesAuth": kubernetes_auth_json(auth)})
+    return _answer(request, auth)
 
 
 @router.get(_PATH, response_model=KubernetesAuthAnswer, summary="Get Kubernetes auth")
 async def get(request: Request, identity_id: str) -> Response:
     auth = await context_of(request).auth_methods.kubernetes(principal_of(request), identity_id)
-    return json_response({"identityKubernetesAuth": kubernetes_auth_json(auth)})
+    return _answer(request, auth)
 
 
 @router.patch(_PATH, response_model=KubernetesAuthAnswer, summary="Change Kubernetes auth")
@@ -77,10 +78,15 @@ async def update(request: Request, identity_id: str, body: UpdateKubernetesAuth)
     )
     methods = context_of(request).auth_methods
     auth = await methods.change_kubernetes(principal_of(request), identity_id, change)
-    return json_response({"identityKubernetesAuth": kubernetes_auth_json(auth)})
+    return _answer(request, auth)
 
 
 @router.delete(_PATH, response_model=KubernetesAuthAnswer, summary="Detach Kubernetes auth")
 async def detach(request: Request, identity_id: str) -> Response:
     auth = await context_of(request).auth_methods.detach_kubernetes(principal_of(request), identity_id)
-    return json_response({"identityKubernetesAuth": kubernetes_auth_json(auth)})
+    return _answer(request, auth)
+
+
+def _answer(request: Request, auth: KubernetesAuth) -> Response:
+    reviewer = context_of(request).external_logins.reviewer_of(auth)
+    return json_response({"identityKubernetesAuth": kubernetes_auth_json(auth, reviewer)})

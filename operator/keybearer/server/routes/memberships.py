@@ -14,9 +14,10 @@ from keybearer.server.auth import AuthenticatedRoute, principal_of
 from keybearer.server.context import context_of
 from keybearer.server.routing import new_router
 from keybearer.server.user_rendering import user_membership_json
-from keybearer.wire.identities import PutMembership
+from keybearer.wire.identities import MembershipRoles, PutMembership
 from keybearer.wire.users import (
     AddUsersToProject,
+    NamedUser,
     RemoveUsersFromProject,
     UserMembershipAnswer,
     UserMembershipList,
@@ -27,6 +28,7 @@ __all__ = ["router"]
 router = new_router("Users", AuthenticatedRoute)
 _MEMBERSHIPS = "/api/v1/projects/{project_id}/memberships"
 _OLDER = "/api/v2/workspace/{project_id}/memberships"
+_OLDEST = "/api/v1/workspace/{project_id}/memberships"
 
 
 @router.post(_OLDER, response_model=UserMembershipList, summary="Give users roles in a project (older path)")
@@ -42,7 +44,7 @@ async def put_users(request: Request, project_id: str, body: AddUsersToProject) 
 
 
 @router.get(
-    "/api/v1/workspace/{project_id}/memberships",
+    _OLDEST,
     response_model=UserMembershipList,
     summary="List the users of a project (older path)",
 )
@@ -50,6 +52,28 @@ async def put_users(request: Request, project_id: str, body: AddUsersToProject) 
 async def list_users(request: Request, project_id: str) -> Response:
     members = await context_of(request).memberships.list(principal_of(request), ProjectRef(id=project_id))
     return _many(members)
+
+
+@router.post(
+    f"{_OLDEST}/details", response_model=UserMembershipAnswer, summary="Get a user's membership by username"
+)
+async def get_named_user(request: Request, project_id: str, body: NamedUser) -> Response:
+    member = await context_of(request).memberships.named(
+        principal_of(request), ProjectRef(id=project_id), body.username
+    )
+    return _one(member)
+
+
+@router.get(
+    "/api/v1/projects/{project_id}/user/{user_id}/membership",
+    response_model=UserMembershipAnswer,
+    summary="Get a user's membership by the user's id",
+)
+async def get_membership_of_user(request: Request, project_id: str, user_id: str) -> Response:
+    member = await context_of(request).memberships.of_user(
+        principal_of(request), ProjectRef(id=project_id), user_id
+    )
+    return _one(member)
 
 
 @router.delete(_OLDER, response_model=UserMembershipList, summary="Take users out of a project (older path)")
@@ -77,13 +101,19 @@ async def get_user(request: Request, project_id: str, membership_id: str) -> Res
     f"{_MEMBERSHIPS}/{{membership_id}}", response_model=UserMembershipAnswer, summary="Change a user's roles"
 )
 async def update_user(request: Request, project_id: str, membership_id: str, body: PutMembership) -> Response:
-    member = await context_of(request).memberships.update(
-        principal_of(request),
-        ProjectRef(id=project_id),
-        membership_id,
-        tuple(dict.fromkeys(item.role for item in body.roles)),
-    )
-    return _one(member)
+    return _one(await _update(request, project_id, membership_id, body))
+
+
+@router.patch(
+    f"{_OLDEST}/{{membership_id}}",
+    response_model=MembershipRoles,
+    summary="Change a user's roles (older path)",
+)
+async def update_roles(
+    request: Request, project_id: str, membership_id: str, body: PutMembership
+) -> Response:
+    member = await _update(request, project_id, membership_id, body)
+    return json_response({"roles": user_membership_json(member)["roles"]})
 
 
 @router.delete(
@@ -96,6 +126,14 @@ async def remove_user(request: Request, project_id: str, membership_id: str) -> 
         principal_of(request), ProjectRef(id=project_id), membership_id
     )
     return _one(member)
+
+
+async def _update(
+    request: Request, project_id: str, membership_id: str, body: PutMembership
+) -> UserMembership:
+    return await context_of(request).memberships.update(
+        principal_of(request), ProjectRef(id=project_id), membership_id, body.role_slugs
+    )
 
 
 def _one(member: UserMembership) -> Response:

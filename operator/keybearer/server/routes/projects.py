@@ -1,20 +1,18 @@
-"""Projects under both of their names, and who may use them (wire.md sections 1.4 and 2.10)."""
+"""Projects under both of their names (wire.md section 2.10)."""
 
 from __future__ import annotations
 
 from fastapi import Request
 from starlette.responses import Response
 
-from keybearer.base.ids import IdentityId
 from keybearer.domain.access import ProjectRef
 from keybearer.domain.projects import NewProject, ProjectChange
 from keybearer.server.answers import json_response
 from keybearer.server.auth import AuthenticatedRoute, principal_of
 from keybearer.server.context import context_of
 from keybearer.server.queries import parameters_of, query_of
-from keybearer.server.rendering import membership_json, project_json
+from keybearer.server.rendering import project_json
 from keybearer.server.routing import new_router
-from keybearer.wire.identities import MembershipAnswer, MembershipList, PutMembership
 from keybearer.wire.projects import (
     CreateProject,
     Project,
@@ -120,53 +118,6 @@ async def delete_workspace(request: Request, project_id: str) -> Response:
 )
 async def delete_project_by_slug(request: Request, slug: str) -> Response:
     return json_response(await _delete(request, ProjectRef(slug=slug)))
-
-
-@router.get(
-    "/api/v1/projects/{project_id}/memberships/identities",
-    response_model=MembershipList,
-    summary="List the identities of a project",
-)
-async def list_members(request: Request, project_id: str) -> Response:
-    members = await context_of(request).projects.members(principal_of(request), ProjectRef(id=project_id))
-    return json_response(
-        {
-            "identityMemberships": [membership_json(member) for member in members],
-            "totalCount": len(members),
-        }
-    )
-
-
-@router.post(
-    "/api/v1/projects/{project_id}/memberships/identities/{identity_id}",
-    response_model=MembershipAnswer,
-    summary="Give an identity roles in a project",
-)
-@router.patch(
-    "/api/v1/projects/{project_id}/memberships/identities/{identity_id}",
-    response_model=MembershipAnswer,
-    summary="Change an identity's roles in a project",
-)
-async def put_member(request: Request, project_id: str, identity_id: str, body: PutMembership) -> Response:
-    membership = await context_of(request).projects.put_member(
-        principal_of(request),
-        ProjectRef(id=project_id),
-        IdentityId(identity_id),
-        tuple(dict.fromkeys(item.role for item in body.roles)),
-    )
-    return json_response({"identityMembership": membership_json(membership)})
-
-
-@router.delete(
-    "/api/v1/projects/{project_id}/memberships/identities/{identity_id}",
-    response_model=MembershipAnswer,
-    summary="Take an identity out of a project",
-)
-async def remove_member(request: Request, project_id: str, identity_id: str) -> Response:
-    membership = await context_of(request).projects.remove_member(
-        principal_of(request), ProjectRef(id=project_id), IdentityId(identity_id)
-    )
-    return json_response({"identityMembership": membership_json(membership)})
 
 
 async def _update(request: Request, ref: ProjectRef, body: UpdateProject) -> dict[str, object]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from fastapi import Request
 from starlette.responses import Response
 
+from keybearer.domain.errors import SchemaViolationError
 from keybearer.domain.secrets.questions import GetSecret, ListSecrets, NotModified, SecretListing
-from keybearer.domain.secrets.text import checked_name
+from keybearer.domain.secrets.text import NO_SEPARATORS, checked_name
 from keybearer.server.answers import json_response, not_modified, raw_json_response
 from keybearer.server.auth import AuthenticatedRoute, DirectRoute, principal_of
 from keybearer.server.context import context_of
@@ -27,10 +28,14 @@ from keybearer.wire.secrets import (
     SecretName,
 )
 
-__all__ = ["lists", "router"]
+__all__ = ["lists", "router", "slashed"]
 
 lists = new_router("Secrets", DirectRoute)
 router = new_router("Secrets", AuthenticatedRoute)
+slashed = new_router("Secrets", AuthenticatedRoute)
+"""Names with slashes; looked at last, for it takes all that has the beginning of a secret's path."""
+
+_OF_ONE = ["GET", "POST", "PATCH", "DELETE"]
 
 _ETAG = {"etag": {"required": True, "schema": {"type": "string"}}}
 _TAGGED: dict[int | str, dict[str, object]] = {
@@ -102,6 +107,13 @@ async def get_secret_v3(request: Request, secret_name: SecretName) -> Response:
 )
 async def get_secret(request: Request, secret_name: SecretName) -> Response:
     return await _get(request, secret_name, query_of(request, GetSecretV4Query))
+
+
+@slashed.api_route("/api/v3/secrets/raw/{secret_name:path}", methods=_OF_ONE, include_in_schema=False)
+@slashed.api_route("/api/v4/secrets/{secret_name:path}", methods=_OF_ONE, include_in_schema=False)
+async def refuse_slash() -> Response:
+    # Published operators take a 404 for a secret that isn't there yet.
+    raise SchemaViolationError(NO_SEPARATORS, field="secretName")
 
 
 async def _list(request: Request, model: type[ListSecretsQuery]) -> Response:

@@ -18,6 +18,7 @@ from keybearer.wire.users import (
     CreateUser,
     OrganizationAnswer,
     OrganizationList,
+    SubOrganizationList,
     UpdateUser,
     UserAnswer,
     UserList,
@@ -53,6 +54,15 @@ async def select_organization(request: Request, body: SelectOrganization) -> Res
 async def list_organizations(request: Request) -> Response:
     organization = await context_of(request).users.organization(principal_of(request))
     return json_response({"organizations": [organization_json(organization)]})
+
+
+@router.get(
+    "/api/v1/sub-organizations",
+    response_model=SubOrganizationList,
+    summary="List the organizations below the caller's: there are none",
+)
+async def list_sub_organizations() -> Response:
+    return json_response({"organizations": [], "totalCount": 0})
 
 
 @router.get(

@@ -5,6 +5,7 @@ Each change makes another envelope, so an entry is never out of date.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import OrderedDict
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
@@ -46,8 +47,8 @@ class KnownFolder:
 
     @property
     def weight(self) -> int:
-        """How many marks it holds, plus one for itself."""
-        return 1 + len(self.shared or ()) + len(self.personal or ())
+        """How many marks it holds, plus four for itself, which needs as much memory as four marks."""
+        return 4 + len(self.shared or ()) + len(self.personal or ())
 
 
 class PlacedFolder(NamedTuple):
@@ -86,6 +87,22 @@ class KnownPlaces:
     folders: dict[str, PlacedFolder] = field(repr=False)
     environments: dict[str, str] = field(repr=False)
     paths: AbstractSet[tuple[str, str]] = field(repr=False)
+    _ordered: dict[str, list[tuple[str, str]]] = field(default_factory=dict, repr=False, compare=False)
+
+    def within(self, environment_id: str, path: str) -> list[str]:
+        """Return the ids of the folders of an environment at the path and under it, but for reserved ones."""
+        ordered = self._ordered.get(environment_id)
+        if ordered is None:
+            of_environment = (one for one in self.folders.values() if one.environment_id == environment_id)
+            ordered = sorted((one.path, one.id) for one in of_environment if not one.is_reserved)
+            self._ordered[environment_id] = ordered
+        # "0" is the character after "/": the range holds exactly the paths that begin with the stem.
+        stem = "" if path == "/" else path
+        found = ordered[bisect_left(ordered, (f"{stem}/", "")) : bisect_left(ordered, (f"{stem}0", ""))]
+        place = bisect_left(ordered, (stem, ""))
+        if stem and place < len(ordered) and ordered[place][0] == stem:
+            found.append(ordered[place])
+        return [folder_id for _, folder_id in found]
 
     @property
     def weight(self) -> int:

@@ -1,4 +1,4 @@
-"""Projects, who may use them, their environments, folders and tags."""
+"""Projects, who may use them, their environments and folders."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from keybearer.store.columns import Instant, OrderedText, Revision, Texts, Uuid
 from keybearer.store.tables.base import Row
 
-__all__ = ["EnvironmentRow", "FolderRow", "FormerSlugRow", "MembershipRow", "ProjectRow", "TagRow"]
+__all__ = ["EnvironmentRow", "FolderRow", "FormerSlugRow", "MembershipRow", "ProjectRow"]
 
 
 class ProjectRow(Row):
@@ -102,20 +102,5 @@ class FolderRow(Row):
     is_reserved: Mapped[bool] = mapped_column(Boolean)
     seal: Mapped[bytes | None] = mapped_column(LargeBinary)
     last_secret_modified: Mapped[datetime | None] = mapped_column(Instant)
-    created_at: Mapped[datetime] = mapped_column(Instant)
-    updated_at: Mapped[datetime] = mapped_column(Instant)
-
-
-class TagRow(Row):
-    """A tag that secrets of the project may carry."""
-
-    __tablename__ = "tags"
-    __table_args__ = (UniqueConstraint("project_id", "slug"),)
-
-    id: Mapped[str] = mapped_column(Uuid, primary_key=True)
-    project_id: Mapped[str] = mapped_column(Uuid, ForeignKey("projects.id", ondelete="CASCADE"))
-    slug: Mapped[str] = mapped_column(String(64))
-    name: Mapped[str] = mapped_column(String(64))
-    color: Mapped[str | None] = mapped_column(String(32))
     created_at: Mapped[datetime] = mapped_column(Instant)
     updated_at: Mapped[datetime] = mapped_column(Instant)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import MetaData
+from sqlalchemy import MetaData, Table
 
 from keybearer.store.tables.app_connections import AppConnectionRow
 from keybearer.store.tables.audit import AuditChainRow, AuditLogRow, AuditRegisterRow
@@ -55,7 +55,6 @@ from keybearer.store.tables.projects import (
     FormerSlugRow,
     MembershipRow,
     ProjectRow,
-    TagRow,
 )
 from keybearer.store.tables.secret_syncs import (
     FormerPlaceRow,
@@ -73,10 +72,11 @@ from keybearer.store.tables.secrets import (
     SecretVersionRow,
 )
 from keybearer.store.tables.users import LoginFailureRow, UserRow
+from keybearer.store.tags import TAGS
 
 __all__ = ["TABLES", "schema"]
 
-TABLES: tuple[type[Row], ...] = (
+_ROWS: tuple[type[Row], ...] = (
     OrganizationRow,
     IdentityRow,
     UniversalAuthRow,
@@ -91,7 +91,6 @@ TABLES: tuple[type[Row], ...] = (
     MembershipRow,
     EnvironmentRow,
     FolderRow,
-    TagRow,
     ServerKeyRow,
     DataKeyRow,
     RootKeyRow,
@@ -132,6 +131,7 @@ TABLES: tuple[type[Row], ...] = (
     ApprovalRequestRow,
     ApprovalVoteRow,
 )
+TABLES: tuple[Table, ...] = (*(Row.metadata.tables[row.__tablename__] for row in _ROWS), TAGS)
 
 
 def schema() -> MetaData:

@@ -9,6 +9,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from keybearer.base.certificate_terms import AuthorityKind, AuthorityStatus
 from keybearer.wire.base import Flag, WireInstant, WireModel
+from keybearer.wire.bodies import BodyModel, Zero
 from keybearer.wire.certificates.fields import OptionalProject
 from keybearer.wire.limits import (
     ACME_BINDING_TEXT_MAX,
@@ -17,7 +18,6 @@ from keybearer.wire.limits import (
     CERTIFICATE_CHAIN_MAX,
 )
 from keybearer.wire.slugs import slug_rule, slug_schema
-from keybearer.wire.strict import EmptyIsAbsent
 
 __all__ = [
     "AcmeAuthority",
@@ -53,11 +53,11 @@ _Url = Annotated[str, Field(max_length=ACME_URL_MAX), AfterValidator(_judge_url)
 _Email = Annotated[str, Field(max_length=254), AfterValidator(_judge_email)]
 
 
-class AcmeConfiguration(WireModel):
+class AcmeConfiguration(BodyModel):
     """What an ACME authority is to be; `eabKid` and `eabHmacKey` are what it hands out to those it knows."""
 
     directory_url: _Url
-    account_email: Annotated[_Email | None, EmptyIsAbsent] = None
+    account_email: _Email | None = None
     eab_kid: _Handed | None = None
     eab_hmac_key: Annotated[_Handed | None, Field(repr=False)] = None
     ca_certificates: _Pem = ""
@@ -75,7 +75,7 @@ class AcmeConfiguration(WireModel):
         return self
 
 
-class CreateAcmeAuthority(WireModel):
+class CreateAcmeAuthority(BodyModel):
     """POST /api/v1/cert-manager/ca/acme: an account is made there before it is answered."""
 
     name: _Name
@@ -85,11 +85,11 @@ class CreateAcmeAuthority(WireModel):
     configuration: AcmeConfiguration
 
 
-class _ConfigurationChange(WireModel):
-    ca_certificates: _Pem | None = None
+class _ConfigurationChange(BodyModel):
+    ca_certificates: Annotated[_Pem, Zero.COUNTS] | None = None
 
 
-class UpdateAcmeAuthority(WireModel):
+class UpdateAcmeAuthority(BodyModel):
     """PATCH …/ca/acme/{id}: what is absent stays. Where it is and the account there are for life."""
 
     name: _Name | None = None

@@ -8,6 +8,7 @@ from uuid import UUID
 from pydantic import Field
 
 from keybearer.wire.base import WireInstant, WireModel
+from keybearer.wire.bodies import BodyModel, Zero
 from keybearer.wire.certificates.fields import OptionalProject, QueryLimit, QueryOffset
 from keybearer.wire.limits import (
     CERTIFICATE_DESCRIPTION_MAX,
@@ -16,7 +17,6 @@ from keybearer.wire.limits import (
     CERTIFICATE_PAGE_MAX,
 )
 from keybearer.wire.slugs import slug_rule, slug_schema
-from keybearer.wire.strict import EmptyIsAbsent
 
 __all__ = [
     "Application",
@@ -43,7 +43,7 @@ _Description = Annotated[str, Field(max_length=CERTIFICATE_DESCRIPTION_MAX)]
 _ProfileIds = Annotated[list[UUID], Field(max_length=CERTIFICATE_PAGE_MAX)]
 
 
-class CreateApplication(WireModel):
+class CreateApplication(BodyModel):
     """POST /api/v1/cert-manager/applications."""
 
     project_id: OptionalProject = None
@@ -52,14 +52,14 @@ class CreateApplication(WireModel):
     profile_ids: _ProfileIds | None = None
 
 
-class UpdateApplication(WireModel):
+class UpdateApplication(BodyModel):
     """PATCH …/{id}: what is absent stays; a description may be null."""
 
     name: _Name | None = None
-    description: _Description | None = None
+    description: Annotated[_Description, Zero.COUNTS] | None = None
 
 
-class AttachProfiles(WireModel):
+class AttachProfiles(BodyModel):
     """POST …/{id}/profiles."""
 
     profile_ids: Annotated[list[UUID], Field(min_length=1, max_length=CERTIFICATE_PAGE_MAX)]
@@ -101,7 +101,7 @@ class ApplicationsQuery(WireModel):
     project_id: OptionalProject = None
     offset: QueryOffset = 0
     limit: QueryLimit = CERTIFICATE_PAGE_DEFAULT
-    search: Annotated[str | None, Field(max_length=CERTIFICATE_NAME_MAX), EmptyIsAbsent] = None
+    search: Annotated[str | None, Field(max_length=CERTIFICATE_NAME_MAX)] = None
 
 
 class ApplicationProfile(WireModel):

@@ -7,6 +7,7 @@ from typing import Annotated, Self
 from pydantic import AfterValidator, Field, model_validator
 
 from keybearer.wire.base import WHOLE, Flag, WireModel
+from keybearer.wire.bodies import BodyModel, Zero
 from keybearer.wire.certificates.fields import (
     AnyExtendedKeyUsage,
     AnyKeyAlgorithm,
@@ -76,18 +77,23 @@ class BasicConstraints(WireModel):
     path_length: Annotated[int, Field(ge=0, le=255), WHOLE] | None = None
 
 
-class CertificateAttributes(WireModel):
+_AskedText = Annotated[SubjectText, Zero.COUNTS]
+
+
+class CertificateAttributes(BodyModel):
     """What is asked for. A field that is null clears the profile's default, one that is absent takes it.
+
+    An empty text of the subject clears it as well.
 
     `model_fields_set` tells the two apart.
     """
 
-    common_name: SubjectText | None = None
-    organization: SubjectText | None = None
-    organizational_unit: SubjectText | None = None
-    country: SubjectText | None = None
-    state: SubjectText | None = None
-    locality: SubjectText | None = None
+    common_name: _AskedText | None = None
+    organization: _AskedText | None = None
+    organizational_unit: _AskedText | None = None
+    country: _AskedText | None = None
+    state: _AskedText | None = None
+    locality: _AskedText | None = None
     domain_components: DomainComponents | None = None
     key_usages: KeyUsages | None = None
     extended_key_usages: ExtendedKeyUsages | None = None

@@ -11,6 +11,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from keybearer.base.certificate_terms import AuthorityKind, AuthorityStatus, AuthorityType, KeyAlgorithm
 from keybearer.wire.base import WHOLE, Flag, QueryFlag, WireInstant, WireModel
+from keybearer.wire.bodies import BodyModel, Zero
 from keybearer.wire.certificates.fields import AnyKeyAlgorithm, Csr, GivenDate, OptionalProject
 from keybearer.wire.limits import (
     CERTIFICATE_AUTHORITY_NAME_MAX,
@@ -18,7 +19,6 @@ from keybearer.wire.limits import (
     CERTIFICATE_SUBJECT_TEXT_MAX,
 )
 from keybearer.wire.slugs import slug_rule, slug_schema
-from keybearer.wire.strict import EmptyIsAbsent
 
 __all__ = [
     "AuthorityCertificate",
@@ -49,8 +49,8 @@ _Name = Annotated[
 ]
 _Text = Annotated[str, Field(max_length=CERTIFICATE_SUBJECT_TEXT_MAX)]
 _Settable = Literal[AuthorityStatus.ACTIVE, AuthorityStatus.DISABLED]
-_PathLength = Annotated[int, Field(ge=-1, le=255), WHOLE]
-_OptionalDate = Annotated[GivenDate | None, EmptyIsAbsent]
+_PathLength = Annotated[int, Field(ge=-1, le=255), WHOLE, Zero.COUNTS]
+_OptionalDate = GivenDate | None
 _Pem = Annotated[str, Field(min_length=1, max_length=CERTIFICATE_CHAIN_MAX)]
 _URLS_MAX = 10
 
@@ -82,7 +82,7 @@ def _absent_is_empty(given: object) -> object:
 _Absent = BeforeValidator(_absent_is_empty)
 
 
-class AuthorityConfiguration(WireModel):
+class AuthorityConfiguration(BodyModel):
     """What an internal authority is to be; subject fields that are missing count as empty."""
 
     type: AuthorityType
@@ -119,7 +119,7 @@ def _require_order(not_before: datetime | None, not_after: datetime | None) -> N
         raise ValueError(msg)
 
 
-class CreateInternalAuthority(WireModel):
+class CreateInternalAuthority(BodyModel):
     """POST /api/v1/cert-manager/ca/internal; `status` says what it is once it has a certificate."""
 
     name: _Name
@@ -129,13 +129,13 @@ class CreateInternalAuthority(WireModel):
     configuration: AuthorityConfiguration
 
 
-class _ConfigurationChange(WireModel):
-    friendly_name: _Text | None = None
+class _ConfigurationChange(BodyModel):
+    friendly_name: Annotated[_Text, Zero.COUNTS] | None = None
     crl_distribution_point_urls: _Urls | None = None
     disable_managed_crl_distribution_point_url: Flag | None = None
 
 
-class UpdateInternalAuthority(WireModel):
+class UpdateInternalAuthority(BodyModel):
     """PATCH …/ca/internal/{id}: what is absent stays. Subject and key are for life."""
 
     name: _Name | None = None
@@ -210,13 +210,13 @@ class DeleteAuthorityQuery(WireModel):
     force: QueryFlag = False
 
 
-class GenerateAuthorityCertificate(WireModel):
+class GenerateAuthorityCertificate(BodyModel):
     """POST …/{id}/certificate; an intermediate needs a parent."""
 
     not_before: _OptionalDate = None
     not_after: GivenDate
     max_path_length: _PathLength | None = None
-    parent_ca_id: Annotated[UUID | None, EmptyIsAbsent] = None
+    parent_ca_id: UUID | None = None
 
     @model_validator(mode="after")
     def _judge(self) -> Self:
@@ -259,7 +259,7 @@ class AuthorityCsr(WireModel):
     csr: str
 
 
-class SignIntermediate(WireModel):
+class SignIntermediate(BodyModel):
     """POST …/{id}/sign-intermediate: an authority of somebody else is put below this one."""
 
     csr: Csr
@@ -282,7 +282,7 @@ class SignedIntermediate(WireModel):
     serial_number: str
 
 
-class ImportAuthorityCertificate(WireModel):
+class ImportAuthorityCertificate(BodyModel):
     """POST …/{id}/import-certificate: what another authority made of our request."""
 
     certificate: _Pem
@@ -296,7 +296,7 @@ class ImportedAuthorityCertificate(WireModel):
     ca_id: str
 
 
-class RenewAuthority(WireModel):
+class RenewAuthority(BodyModel):
     """POST …/{id}/renew: another certificate for the same key."""
 
     type: Literal["existing"] = "existing"

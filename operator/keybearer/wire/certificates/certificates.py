@@ -13,6 +13,7 @@ from keybearer.base.certificate_terms import (
     RevocationReason,
 )
 from keybearer.wire.base import WHOLE, Flag, WireInstant, WireModel
+from keybearer.wire.bodies import BodyModel
 from keybearer.wire.certificates.attributes import BasicConstraints
 from keybearer.wire.certificates.fields import (
     OptionalConfidential,
@@ -22,7 +23,7 @@ from keybearer.wire.certificates.fields import (
     RemoveRoots,
 )
 from keybearer.wire.limits import CERTIFICATE_CHAIN_MAX, CERTIFICATE_PAGE_DEFAULT
-from keybearer.wire.strict import EmptyIsAbsent, NonEmpty
+from keybearer.wire.strict import NonEmpty
 
 __all__ = [
     "Certificate",
@@ -97,7 +98,7 @@ class CertificatesQuery(WireModel):
     offset: QueryOffset = 0
     limit: QueryLimit = CERTIFICATE_PAGE_DEFAULT
     status: CertificateStatus | None = None
-    search: Annotated[str | None, Field(max_length=255), EmptyIsAbsent] = None
+    search: Annotated[str | None, Field(max_length=255)] = None
 
 
 class CertificatePem(WireModel):
@@ -117,7 +118,7 @@ class CertificateBundle(WireModel):
     serial_number: str
 
 
-class RenewCertificate(WireModel):
+class RenewCertificate(BodyModel):
     """POST …/{id}/renew."""
 
     remove_roots_from_chain: RemoveRoots = False
@@ -135,7 +136,7 @@ class RenewedCertificate(WireModel):
     certificate_request_id: str
 
 
-class CertificateConfig(WireModel):
+class CertificateConfig(BodyModel):
     """PATCH …/{id}/config: one of the two; `enableAutoRenewal: false` ends it."""
 
     renew_before_days: Annotated[int, Field(ge=1, le=30), WHOLE] | None = None
@@ -159,7 +160,7 @@ class CertificateConfigAnswer(WireModel):
     renew_before_days: int | None = None
 
 
-class RevokeCertificate(WireModel):
+class RevokeCertificate(BodyModel):
     """POST …/{id}/revoke."""
 
     revocation_reason: RevocationReason = RevocationReason.UNSPECIFIED
@@ -173,14 +174,14 @@ class RevokedCertificate(WireModel):
     revoked_at: WireInstant
 
 
-class ImportCertificate(WireModel):
+class ImportCertificate(BodyModel):
     """POST …/import-certificate: a certificate of somebody else, PEM, with its key if that is to be kept."""
 
     project_id: OptionalProject = None
-    project_slug: Annotated[str | None, EmptyIsAbsent] = None
+    project_slug: str | None = None
     certificate_pem: _Pem
-    private_key_pem: Annotated[_Pem | None, Field(repr=False), EmptyIsAbsent] = None
-    chain_pem: Annotated[_Pem | None, EmptyIsAbsent] = None
+    private_key_pem: Annotated[_Pem | None, Field(repr=False)] = None
+    chain_pem: _Pem | None = None
     friendly_name: Annotated[NonEmpty, Field(max_length=255)] | None = None
 
 

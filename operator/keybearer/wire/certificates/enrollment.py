@@ -9,14 +9,15 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
-from keybearer.wire.base import WHOLE, Flag, WireModel
+from keybearer.wire.base import WHOLE, Flag
+from keybearer.wire.bodies import BodyModel
 from keybearer.wire.limits import CERTIFICATE_CHAIN_MAX
 from keybearer.wire.strict import NonEmpty
 
 __all__ = ["AcmeConfig", "ApiConfig", "EstConfig", "ScepConfig"]
 
 
-class EstConfig(WireModel):
+class EstConfig(BodyModel):
     """Enrollment by EST."""
 
     disable_bootstrap_ca_validation: Flag = False
@@ -31,21 +32,21 @@ class EstConfig(WireModel):
         return self
 
 
-class ApiConfig(WireModel):
+class ApiConfig(BodyModel):
     """Enrollment by the API; certificates may renew by themselves."""
 
     auto_renew: Flag = False
     renew_before_days: Annotated[int, Field(ge=1, le=30), WHOLE] | None = None
 
 
-class AcmeConfig(WireModel):
+class AcmeConfig(BodyModel):
     """Enrollment by ACME."""
 
     skip_dns_ownership_verification: Flag = False
     skip_eab_binding: Flag = False
 
 
-class ScepConfig(WireModel):
+class ScepConfig(BodyModel):
     """Enrollment by SCEP."""
 
     challenge_password: Annotated[str | None, Field(max_length=255, repr=False)] = None

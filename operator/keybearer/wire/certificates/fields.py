@@ -23,7 +23,6 @@ from keybearer.base.certificate_terms import (
 from keybearer.wire.base import WHOLE, QueryFlag
 from keybearer.wire.certificates.lifetimes import parse_ttl
 from keybearer.wire.limits import CERTIFICATE_CSR_MAX, CERTIFICATE_PAGE_MAX, CERTIFICATE_TTL_MAX
-from keybearer.wire.strict import EmptyIsAbsent
 
 __all__ = [
     "AnyExtendedKeyUsage",
@@ -117,7 +116,7 @@ Csr = Annotated[
 OptionalConfidential = Annotated[str | None, Field(repr=False)]
 """A text that never shows in a repr, or none."""
 
-OptionalProject = Annotated[str | None, EmptyIsAbsent]
+OptionalProject = str | None
 """A project; without one it is the organization's own for certificates (wire.md section 5)."""
 
 RemoveRoots = QueryFlag

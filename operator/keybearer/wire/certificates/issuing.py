@@ -9,27 +9,27 @@ from pydantic import Field
 
 from keybearer.base.certificate_terms import RequestStatus
 from keybearer.wire.base import WireModel
+from keybearer.wire.bodies import BodyModel
 from keybearer.wire.certificates.attributes import CertificateAttributes
 from keybearer.wire.certificates.fields import Csr, OptionalConfidential, OptionalProject, RemoveRoots
 from keybearer.wire.limits import METADATA_MAX_ITEMS
-from keybearer.wire.strict import EmptyIsAbsent
 
 __all__ = ["CertificateMetadata", "IssueCertificate", "IssuedCertificate", "IssuedCertificateBody"]
 
 
-class CertificateMetadata(WireModel):
+class CertificateMetadata(BodyModel):
     """A key and a value beside a request."""
 
     key: Annotated[str, Field(min_length=1, max_length=255)]
     value: Annotated[str, Field(max_length=1020)] = ""
 
 
-class IssueCertificate(WireModel):
+class IssueCertificate(BodyModel):
     """POST /api/v1/cert-manager/certificates."""
 
     profile_id: UUID
     application_id: UUID | None = None
-    csr: Annotated[Csr | None, EmptyIsAbsent] = None
+    csr: Csr | None = None
     attributes: CertificateAttributes | None = None
     remove_roots_from_chain: RemoveRoots = False
     metadata: Annotated[list[CertificateMetadata], Field(max_length=METADATA_MAX_ITEMS)] | None = None

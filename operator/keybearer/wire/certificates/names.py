@@ -10,6 +10,7 @@ from pydantic import Field
 
 from keybearer.base.certificate_terms import NameType
 from keybearer.wire.base import WireModel
+from keybearer.wire.bodies import BodyModel
 from keybearer.wire.limits import CERTIFICATE_SUBJECT_TEXT_MAX
 
 __all__ = ["AltName", "GivenAltName", "guessed_name_type"]
@@ -35,7 +36,7 @@ class AltName(WireModel):
     value: str
 
 
-class GivenAltName(WireModel):
+class GivenAltName(BodyModel):
     """A subject alternative name as it is asked for: the kind may be left to its looks."""
 
     type: NameType | None = None

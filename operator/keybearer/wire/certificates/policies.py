@@ -40,7 +40,6 @@ from keybearer.wire.limits import (
     POLICY_AUTHORITIES_MAX,
 )
 from keybearer.wire.slugs import slug_rule, slug_schema
-from keybearer.wire.strict import EmptyIsAbsent
 
 __all__ = [
     "AlgorithmRules",
@@ -237,7 +236,7 @@ class CertificatePolicyQuery(WireModel):
     project_id: OptionalProject = None
     offset: QueryOffset = 0
     limit: QueryLimit = CERTIFICATE_PAGE_DEFAULT
-    search: Annotated[str | None, Field(max_length=CERTIFICATE_NAME_MAX), EmptyIsAbsent] = None
+    search: Annotated[str | None, Field(max_length=CERTIFICATE_NAME_MAX)] = None
 
 
 class ChangePolicyBinding(WireModel):

@@ -15,6 +15,7 @@ from keybearer.base.certificate_terms import (
     IssuerType,
 )
 from keybearer.wire.base import WHOLE, Confidential, WireInstant, WireModel
+from keybearer.wire.bodies import BodyModel, Zero
 from keybearer.wire.certificates.attributes import (
     AltNames,
     BasicConstraints,
@@ -34,7 +35,6 @@ from keybearer.wire.certificates.fields import (
 )
 from keybearer.wire.certificates.names import AltName
 from keybearer.wire.limits import CERTIFICATE_DESCRIPTION_MAX, CERTIFICATE_NAME_MAX, CERTIFICATE_PAGE_DEFAULT
-from keybearer.wire.strict import EmptyIsAbsent
 
 __all__ = [
     "AuthorityOfProfile",
@@ -64,7 +64,7 @@ _Description = Annotated[str, Field(max_length=CERTIFICATE_DESCRIPTION_MAX)]
 _TTL_MAX_DAYS = 36500
 
 
-class GivenProfileDefaults(WireModel):
+class GivenProfileDefaults(BodyModel):
     """What requests take that don't say otherwise; a field that is null or left out is no default."""
 
     ttl_days: Annotated[int, Field(ge=1, le=_TTL_MAX_DAYS), WHOLE] | None = None
@@ -89,7 +89,7 @@ class ExternalConfigs(WireModel):
     template: Annotated[str, Field(max_length=CERTIFICATE_NAME_MAX)] | None = None
 
 
-class _Configs(WireModel):
+class _Configs(BodyModel):
     est_config: EstConfig | None = None
     api_config: ApiConfig | None = None
     acme_config: AcmeConfig | None = None
@@ -134,7 +134,7 @@ class CreateCertificateProfile(_Configs):
             )
         ),
     ]
-    ca_id: Annotated[UUID | None, EmptyIsAbsent] = None
+    ca_id: UUID | None = None
     slug: _Slug
     description: _Description | None = None
     issuer_type: IssuerType = IssuerType.CA
@@ -162,9 +162,9 @@ class UpdateCertificateProfile(_Configs):
     """PATCH …/{id}: what is absent stays; description, externalConfigs and defaults may be null."""
 
     certificate_policy_id: UUID | None = None
-    ca_id: Annotated[UUID | None, EmptyIsAbsent] = None
+    ca_id: UUID | None = None
     slug: _Slug | None = None
-    description: _Description | None = None
+    description: Annotated[_Description, Zero.COUNTS] | None = None
     issuer_type: IssuerType | None = None
     enrollment_type: EnrollmentType | None = None
     external_configs: ExternalConfigs | None = None
@@ -275,7 +275,7 @@ class CertificateProfileQuery(WireModel):
     project_id: OptionalProject = None
     offset: QueryOffset = 0
     limit: QueryLimit = CERTIFICATE_PAGE_DEFAULT
-    search: Annotated[str | None, Field(max_length=CERTIFICATE_NAME_MAX), EmptyIsAbsent] = None
+    search: Annotated[str | None, Field(max_length=CERTIFICATE_NAME_MAX)] = None
     enrollment_type: EnrollmentType | None = None
     issuer_type: IssuerType | None = None
     ca_id: UUID | None = None
@@ -293,7 +293,7 @@ class CertificatesOfProfileQuery(WireModel):
     offset: QueryOffset = 0
     limit: QueryLimit = CERTIFICATE_PAGE_DEFAULT
     status: CertificateStatus | None = None
-    search: Annotated[str | None, Field(max_length=CERTIFICATE_NAME_MAX), EmptyIsAbsent] = None
+    search: Annotated[str | None, Field(max_length=CERTIFICATE_NAME_MAX)] = None
 
 
 class LatestBundle(WireModel):

@@ -10,6 +10,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from keybearer.base.certificate_terms import CertificateStatus, RequestStatus
 from keybearer.wire.base import GivenInstant, WireInstant, WireModel
+from keybearer.wire.bodies import BodyModel, Zero
 from keybearer.wire.certificates.attributes import BasicConstraints
 from keybearer.wire.certificates.fields import (
     Limit,
@@ -21,7 +22,6 @@ from keybearer.wire.certificates.fields import (
 )
 from keybearer.wire.certificates.issuing import CertificateMetadata
 from keybearer.wire.limits import CERTIFICATE_PAGE_DEFAULT, METADATA_MAX_ITEMS
-from keybearer.wire.strict import EmptyIsAbsent
 
 __all__ = [
     "CancelledCertificateRequest",
@@ -55,14 +55,14 @@ class SortOrder(StrEnum):
     DESCENDING = "desc"
 
 
-_Search = Annotated[str | None, Field(max_length=_SEARCH_MAX), EmptyIsAbsent]
+_Search = Annotated[str | None, Field(max_length=_SEARCH_MAX)]
 
 
-class SearchCertificateRequests(WireModel):
+class SearchCertificateRequests(BodyModel):
     """POST …/certificates/certificate-requests/search; all that is given must hold."""
 
     offset: Offset = 0
-    limit: Limit = CERTIFICATE_PAGE_DEFAULT
+    limit: Annotated[Limit, Zero.COUNTS] = CERTIFICATE_PAGE_DEFAULT
     search: _Search = None
     status: RequestStatus | None = None
     from_date: GivenInstant | None = None
@@ -82,7 +82,7 @@ def _parted(given: object) -> object:
 class CertificateRequestsQuery(WireModel):
     """Query of GET …/certificates/certificate-requests, the older list."""
 
-    project_slug: Annotated[str | None, EmptyIsAbsent] = None
+    project_slug: str | None = None
     project_id: OptionalProject = None
     offset: QueryOffset = 0
     limit: QueryLimit = CERTIFICATE_PAGE_DEFAULT

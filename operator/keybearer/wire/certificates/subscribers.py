@@ -10,6 +10,7 @@ from pydantic import Field, StringConstraints
 
 from keybearer.base.certificate_terms import ExtendedKeyUsage, KeyUsage
 from keybearer.wire.base import Confidential, WireInstant, WireModel
+from keybearer.wire.bodies import BodyModel
 from keybearer.wire.certificates.attributes import ExtendedKeyUsages, KeyUsages, SubjectText
 from keybearer.wire.certificates.fields import OptionalConfidential, Ttl
 from keybearer.wire.limits import (
@@ -64,13 +65,13 @@ def legacy_extended_key_usages(usages: list[ExtendedKeyUsage]) -> list[str]:
     return [usage.legacy_spelling for usage in usages]
 
 
-class SubscriberProject(WireModel):
+class SubscriberProject(BodyModel):
     """Names the project: body of issue, order, get, update and delete, or their query."""
 
     project_id: NonEmpty
 
 
-class CreateSubscriber(WireModel):
+class CreateSubscriber(BodyModel):
     """POST /api/v1/pki/subscribers."""
 
     project_id: NonEmpty
@@ -86,7 +87,7 @@ class CreateSubscriber(WireModel):
     extended_key_usages: ExtendedKeyUsages = Field(default_factory=list)
 
 
-class UpdateSubscriber(WireModel):
+class UpdateSubscriber(BodyModel):
     """PATCH …/{name}: what is absent stays."""
 
     project_id: NonEmpty
@@ -100,7 +101,7 @@ class UpdateSubscriber(WireModel):
     extended_key_usages: ExtendedKeyUsages | None = None
 
 
-class SignForSubscriber(WireModel):
+class SignForSubscriber(BodyModel):
     """POST …/{name}/sign-certificate."""
 
     project_id: NonEmpty

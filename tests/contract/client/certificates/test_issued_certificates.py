@@ -10,7 +10,7 @@ import pytest
 from contract.client.certificates.issuing_setup import SOON, Setup
 from contract.client.house import Client, House, of
 from keybearer.base.certificate_terms import KeyAlgorithm
-from keybearer.cli.certificate_issuing import Asked, signing_request
+from keybearer.cli.certificate_issuing import signing_request
 from keybearer.client import BadRequest, CertificateAttributes, NotFound
 from keybearer.pki.certificates import parse_certificate
 from keybearer.pki.keys import generate_private_key, load_private_key
@@ -132,7 +132,7 @@ async def test_certificates_of_a_subscriber_all_say_the_same(
     assert (latest.serial_number, latest.private_key) == (issued.serial_number, issued.private_key)
     assert "PRIVATE" not in repr(latest)
 
-    csr, key = signing_request(Asked(common_name="www.example.com"), KeyAlgorithm.EC_P256)
+    csr, key = signing_request(CertificateAttributes(common_name="www.example.com"), KeyAlgorithm.EC_P256)
     signed = await of(groups.sign_certificate("web", csr=csr, **place))
     assert signed.private_key is None
     assert parse_certificate(signed.certificate).public_key == load_private_key(key).public_key

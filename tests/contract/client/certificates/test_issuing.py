@@ -9,7 +9,7 @@ import pytest
 from contract.client.certificates.issuing_setup import Setup
 from contract.client.house import Client, House, nothing_shown, of
 from keybearer.base.certificate_terms import KeyAlgorithm
-from keybearer.cli.certificate_issuing import Asked, signing_request
+from keybearer.cli.certificate_issuing import signing_request
 from keybearer.client import (
     AltName,
     BadRequest,
@@ -27,7 +27,8 @@ async def test_a_certificate_for_a_key_that_stays_is_found_by_its_metadata(
     client: Client, house: House, setup: Setup
 ) -> None:
     csr, key = signing_request(
-        Asked(common_name="www.example.com", names=("www.example.com",)), KeyAlgorithm.EC_P256
+        CertificateAttributes(common_name="www.example.com", alt_names=[AltName(value="www.example.com")]),
+        KeyAlgorithm.EC_P256,
     )
     metadata = (
         CertificateMetadata(key="keybearer.dev/uid", value="u-1"),
@@ -137,7 +138,7 @@ async def test_a_request_waits_for_two_who_agree(client: Client, house: House, s
         "four eyes",
     )
 
-    csr, _ = signing_request(Asked(common_name="www.example.com"), KeyAlgorithm.EC_P256)
+    csr, _ = signing_request(CertificateAttributes(common_name="www.example.com"), KeyAlgorithm.EC_P256)
     asked = await of(client.certificates.issue(setup.profile_id, csr=csr))
     assert (asked.status, asked.certificate) == ("pending_approval", None)
     page = await of(requests.list(project_id=project_id, status="pending"))

@@ -162,7 +162,7 @@ class TestApps:
             assert admin.json("GET", path, status=404)["error"] == "Not Found"
 
     def test_an_id_that_is_none_is_refused(self, admin: Client) -> None:
-        assert admin.json("GET", f"{IDP}/x", status=422)["message"][0]["path"] == ["connection_id"]
+        assert admin.json("GET", f"{IDP}/x", status=422)["message"][0]["path"] == ["connectionId"]
 
     def test_options_tell_apps_and_methods(self, admin: Client, strict: Strict) -> None:
         answer = admin.json("GET", f"{ALL}/options", params={"projectType": "secret-manager"})

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import shlex
+
 import pytest
 
 from support.connection_objects import MANAGER, Connections, open_connections
@@ -44,6 +47,24 @@ def test_a_connection_is_made_and_told_of(connections: Connections, installation
     assert there["name"] == "store"
     assert there["description"].startswith("Where releases go [keybearer ")
     assert there["credentials"]["instanceUrl"] == connections.url
+
+
+def test_a_refused_connection_of_the_organization_is_told_apart_from_one_of_a_project(
+    connections: Connections,
+) -> None:
+    connections.keep_login()
+    connections.create("store", projectId=None)
+
+    refused = connections.until_reason("store", "PermissionDenied", saying="is of the organization")
+
+    diagnosis = refused["status"]["diagnosis"]
+    assert diagnosis["about"] == "spec.projectSlug"
+    assert diagnosis["command"].startswith(
+        f"kubectl -n {connections.tenant.namespace} patch appconnection store"
+    )
+    patch = shlex.split(diagnosis["command"])[-1].replace("PROJECT", connections.tenant.project.slug)
+    connections.tenant.api.patch("AppConnection", connections.tenant.namespace, "store", json.loads(patch))
+    connections.until_reason("store", "Connected")
 
 
 def test_any_order_of_manifests_comes_to_the_same(connections: Connections) -> None:

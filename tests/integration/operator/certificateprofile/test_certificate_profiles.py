@@ -11,6 +11,7 @@ from keybearer.pki.certificates import parse_certificate
 from keybearer.pki.chains import verify_chain
 from keybearer.pki.keys import load_private_key
 from support.certificate_objects import Certificates, certificate, open_certificates
+from support.mounting_pods import mounting_pod, refreshed_at, until_refreshed
 from support.operator_fixtures import Installation
 from support.secretsync_objects import condition
 from support.tenant import Tenant
@@ -111,6 +112,25 @@ def test_a_person_has_it_renewed(certificates: Certificates) -> None:
         lambda: certificates.entry("web", "front")["serialNumber"] != first, awaited="another certificate"
     )
     assert certificates.stored("front")[0].serial == certificates.entry("web", "front")["serialNumber"]
+
+
+def test_pods_that_mount_a_renewed_certificate_are_annotated_where_it_says_so(
+    certificates: Certificates,
+) -> None:
+    certificates.create("web", certificate("front", refreshMounts=True), certificate("back"))
+    certificates.until_reason("web", "Issued")
+    before = {name: certificates.entry("web", name)["serialNumber"] for name in ("front", "back")}
+    for name in before:
+        mounting_pod(certificates.tenant, name, secret=name)
+
+    certificates.ask("web", "renew")
+
+    until_refreshed(certificates.tenant, "front")
+    eventually(
+        lambda: all(certificates.entry("web", name)["serialNumber"] != old for name, old in before.items()),
+        awaited="a renewal of both",
+    )
+    assert refreshed_at(certificates.tenant, "back") is None
 
 
 def test_renewals_that_a_person_keeps_asking_for_end_with_the_budget_of_issues(

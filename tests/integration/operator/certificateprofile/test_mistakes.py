@@ -63,7 +63,11 @@ def test_what_is_wrong_with_the_spec_is_told_and_what_was_issued_stays(certifica
             "SpecInvalid",
             ("certificate back", "choose another secretName"),
         ),
-        ({"policyRef": {"name": "other"}}, "ImmutableField", ("the policy of profile", "another slug")),
+        (
+            {"policyRef": {"name": "other"}},
+            "ImmutableField",
+            ("the policy of profile", "can't become other", "put policyRef back"),
+        ),
         ({"policyRef": {"name": "nobody"}}, "PolicyNotFound", ("no policy", "correct policyRef")),
         (
             {"projectId": None, "projectSlug": "no-such-project"},

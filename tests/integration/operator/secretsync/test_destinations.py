@@ -7,6 +7,7 @@ import pytest
 from support.operator_fixtures import Installation
 from support.pushing_objects import PUSHING as _NAME
 from support.pushing_objects import Pushing, open_pushing
+from support.secretsync_objects import message_of, secret_sync
 from support.tenant import Tenant
 from tools.local.kube_api import Body, RefusedError
 from tools.local.waiting import eventually
@@ -127,6 +128,61 @@ def test_a_person_asks_for_an_import(pushing: Pushing) -> None:
     assert {one.secret_key for one in listed} == {"ONE", "FOUND"}
 
 
+def test_an_import_that_the_first_manifest_asks_for_waits_for_the_folder_and_comes_before_any_push(
+    pushing: Pushing,
+) -> None:
+    pushing.connections.far_project.store({"PROD": "cnry-production"})
+    pushing.connect()
+    source = {**pushing.tenant.source(), "secretPath": "/app"}
+    manifest = secret_sync(pushing.tenant.namespace, _NAME, pushing.spec(source=source))
+    manifest["metadata"]["annotations"] = {
+        "keybearer.dev/request": "import",
+        "keybearer.dev/requestedAt": "first",
+    }
+    pushing.tenant.api.create(manifest)
+    waiting = pushing.tenant.until_reason(_NAME, "SourceNotFound")
+    assert "lastHandledRequestedAt" not in waiting["status"]
+
+    pushing.tenant.project.folder("/app")
+
+    pushed = pushing.until_succeeded()
+    done = pushed["status"]
+    assert done["lastHandledRequestedAt"] == "first"
+    assert done["sync"]["importStatus"] == "succeeded"
+    assert "imported at" in message_of(pushed)
+    listed = pushing.installation.admin.client.secrets.list(
+        project_id=pushing.tenant.project.id, environment="dev", secret_path="/app"
+    )
+    assert {one.secret_key: one.secret_value for one in listed} == {"PROD": "cnry-production"}
+    assert pushing.arrived() == {"PROD": "cnry-production"}
+    assert "foreign" not in done["push"]
+
+
+def test_an_import_with_an_unknown_behavior_pushes_nothing_until_it_is_corrected(pushing: Pushing) -> None:
+    pushing.tenant.project.store({"BOTH": "cnry-folder"})
+    pushing.connections.far_project.store({"BOTH": "cnry-there"})
+    pushing.connect()
+    spec = pushing.spec(source=pushing.tenant.source())
+    manifest = secret_sync(pushing.tenant.namespace, _NAME, spec)
+    manifest["metadata"]["annotations"] = {
+        "keybearer.dev/request": "import",
+        "keybearer.dev/import-behavior": "prioritise-destination",
+        "keybearer.dev/requestedAt": "first",
+    }
+    pushing.tenant.api.create(manifest)
+    refused = pushing.tenant.until_reason(_NAME, "ImportBehaviorUnknown", saying="prioritize-destination")
+    assert "keybearer.dev/import-behavior=prioritize-source" in refused["status"]["diagnosis"]["command"]
+    assert pushing.syncs() == []
+
+    corrected = {"keybearer.dev/import-behavior": "prioritize-destination"}
+    pushing.tenant.api.patch(
+        "SecretSync", pushing.tenant.namespace, _NAME, {"metadata": {"annotations": corrected}}
+    )
+
+    pushing.until_succeeded()
+    assert pushing.arrived() == {"BOTH": "cnry-there"}
+
+
 def test_plan_shows_what_would_be_pushed_and_pushes_once_approved(pushing: Pushing) -> None:
     pushing.tenant.project.store({"ONE": "cnry-1"})
     pushing.connect()
@@ -209,7 +265,10 @@ def test_the_api_server_refuses_half_a_destination(pushing: Pushing, changes: Bo
     ("changes", "reason", "saying"),
     [
         pytest.param(
-            {"destination": "zabbix"}, "UnknownDestination", "none that the operator knows", id="no driver"
+            {"destination": "zabbix"},
+            "UnknownDestination",
+            "spec.destination zabbix is none of",
+            id="no driver",
         ),
         pytest.param(
             {"destinationConfig": {"projectId": "p", "environment": "dev", "secretPath": "/", "pth": "/"}},

@@ -106,6 +106,29 @@ def test_a_revoked_token_costs_a_login_and_no_event(tenant: Tenant, installation
     tenant.until_data("web", {"KEY": "cnry-3"})
 
 
+def test_a_lost_role_is_told_without_waiting_for_the_interval_and_so_is_its_return(
+    tenant: Tenant, installation: Installation
+) -> None:
+    tenant.project.store({"KEY": "cnry-1"})
+    tenant.sync("web", refreshInterval="1h")
+    tenant.until_data("web", {"KEY": "cnry-1"})
+    tenant.until_updates("web")
+
+    memberships, who = installation.admin.client.memberships, tenant.login.identity_id
+    memberships.put_identity(who, project_id=tenant.project.id, roles=("no-access",))
+    lost = tenant.until_reason("web", "PermissionDenied")["status"]
+    assert (lost["updates"], lost["pollingReason"]) == ("Polling", "EventsDenied")
+    assert tenant.data("web") == {"KEY": "cnry-1"}, "the last good target stays"
+
+    tenant.project.store({"KEY": "cnry-2"})
+    memberships.put_identity(who, project_id=tenant.project.id, roles=("viewer",))
+    tenant.until_data("web", {"KEY": "cnry-2"})
+    regained = tenant.until_updates("web")["status"]
+    assert "pollingReason" not in regained
+    tenant.project.store({"KEY": "cnry-3"})
+    tenant.until_data("web", {"KEY": "cnry-3"})
+
+
 @pytest.mark.parametrize(
     ("status", "body"),
     [

@@ -44,14 +44,16 @@ def test_what_is_wrong_comes_with_what_to_do(keybearer: CommandLine, tenant: Ten
     tenant.until_reason("web", "SourceNotFound")
     told = explained(keybearer, tenant, "web", "-o", "json").json
     assert told["wrong"][0].startswith("SourceNotFound: ")
-    assert "keybearer folders list" in told["next_steps"][0]
+    assert "keybearer environments list" in told["next_steps"][0]
 
 
 def test_a_missing_identity_is_named(keybearer: CommandLine, tenant: Tenant) -> None:
     tenant.api.delete("Secret", tenant.namespace, IDENTITY)
     tenant.sync("web")
     tenant.until_reason("web", "IdentityNotFound")
-    assert f"Create the Secret {IDENTITY} in namespace" in explained(keybearer, tenant, "web").stdout
+    told = explained(keybearer, tenant, "web").stdout
+    assert told.count(f"Create the Secret {IDENTITY} ") == 1
+    assert f"kubectl -n {tenant.namespace} create secret generic {IDENTITY} " in told
 
 
 def test_what_is_not_there_is_status_5_and_a_name_that_is_none_status_2(
@@ -59,6 +61,7 @@ def test_what_is_not_there_is_status_5_and_a_name_that_is_none_status_2(
 ) -> None:
     answer = explained(keybearer, tenant, "none")
     assert (answer.status, "there is no SecretSync" in answer.stderr) == (5, True)
+    assert answer.stderr.splitlines()[-1] == "  List them: kubectl get secretsyncs -A"
     assert keybearer("explain", "secretsync", "web").status == 2
 
 

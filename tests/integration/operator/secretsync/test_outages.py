@@ -65,6 +65,30 @@ def test_a_new_sync_waits_for_a_service_that_is_down(far: FarService, new_tenant
     tenant.until_ready("web")
 
 
+def test_an_import_whose_remote_stays_down_fails_and_nothing_is_pushed_until_it_is_asked_for_again(
+    far: FarService, tenant: Tenant, installation: Installation
+) -> None:
+    pushing = open_pushing(tenant, installation)
+    tenant.project.store({"KEY": "cnry-1"})
+    pushing.connections.far_project.store({"FOUND": "cnry-found"})
+    pushing.connect()
+    tenant.sync(PUSHING, **pushing.spec(isAutoSyncEnabled=False))
+    tenant.until_reason(PUSHING, "Synced", saying="nothing was pushed yet")
+
+    far.process.stop()
+    tenant.request(PUSHING, "import")
+    tenant.until_reason(PUSHING, "Importing", saying="pushes wait for that")
+    failed = tenant.until_reason(PUSHING, "ImportFailed", saying="failed", within=120)
+    assert "keybearer.dev/request=import" in failed["status"]["diagnosis"]["command"]
+    tenant.edit(PUSHING, isAutoSyncEnabled=True)
+    tenant.until_reason(PUSHING, "ImportFailed", saying="nothing is pushed until a person asks")
+
+    far.process.start()
+    tenant.ask(PUSHING, "import")
+
+    pushing.until_arrived({"KEY": "cnry-1", "FOUND": "cnry-found"})
+
+
 def test_a_push_whose_remote_is_down_is_under_way_until_it_is_back(
     far: FarService, tenant: Tenant, installation: Installation
 ) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import base64
+import json
+import shlex
 
 import pytest
 
@@ -55,10 +57,20 @@ spec:
 """
     migration = migrate_text(given, Settings(stores={"*": Place(tenant.project.slug, "dev")}))
     (manifest,) = migration.manifests
-    tenant.api.create(manifest.body)
-    tenant.until_reason("web", "TargetConflict", saying="is controlled by ConfigMap web")
+    body = json.loads(json.dumps(manifest.body))
+    body["spec"]["mode"] = "Plan"
+    tenant.api.create(body)
+    refused = tenant.until_reason("web", "TargetConflict", saying="is controlled by ConfigMap web")
+    # Before anybody stops the other operator, the plan shows what the move changes.
+    plan = refused["status"]["plan"]
+    assert (plan["add"], plan["change"], plan["remove"]) == (["user"], ["password"], [])
+    assert tenant.api.get("Secret", tenant.namespace, "web")["data"] == before["data"]
 
-    tenant.api.patch("Secret", tenant.namespace, "web", {"metadata": {"ownerReferences": None}})
+    # As a person would paste it, but for kubectl, which sends this patch.
+    *_, patch = shlex.split(refused["status"]["diagnosis"]["command"])
+    tenant.api.json_patch("Secret", tenant.namespace, "web", json.loads(patch))
+    tenant.until_reason("web", "Planned", saying="2 keys of Secret web would change")
+    tenant.edit("web", mode="Apply")
     tenant.until_ready("web")
 
     after = tenant.api.get("Secret", tenant.namespace, "web")

@@ -7,6 +7,8 @@ import json
 
 import pytest
 
+from support.admission import refused_restarts
+from support.operator_fixtures import Installation
 from support.secretsync_objects import decoded, deployment
 from support.tenant import Tenant
 from tools.local.kube_api import Body
@@ -151,11 +153,55 @@ def test_a_workload_starts_anew_once_for_each_change_of_data(tenant: Tenant) -> 
     tenant.project.store({"KEY": "cnry-3"})
     tenant.ask("web")
     # Less than a minute after the restart before; when it comes stands in the unit tests of the restarter.
-    tenant.until_reason(
-        "web", "WorkloadNotRestarted", saying="Deployment app was restarted less than a minute"
-    )
+    tenant.until_reason("web", "Synced", saying="Deployment app is restarted at ")
     assert tenant.data("web") == {"KEY": "cnry-3"}
     assert _generation(tenant) == 2
+
+
+def test_a_missing_workload_is_named_and_its_restart_made_up_when_the_name_is_corrected(
+    tenant: Tenant,
+) -> None:
+    tenant.api.create(deployment(tenant.namespace, "app"))
+    tenant.project.store({"KEY": "cnry-1"})
+    slip = {"rolloutRestart": [{"kind": "Deployment", "name": "apq"}]}
+    tenant.sync("web", refreshInterval="1h", target=slip)
+    tenant.until_reason("web", "Synced", saying="Deployment apq of rolloutRestart doesn't exist")
+    tenant.project.store({"KEY": "cnry-2"})
+    tenant.ask("web")
+    assert tenant.data("web") == {"KEY": "cnry-2"}
+    assert _generation(tenant) == 1
+
+    tenant.edit("web", target={"rolloutRestart": [{"kind": "Deployment", "name": "app"}]})
+    tenant.until(
+        "web",
+        lambda found: (
+            [one.get("lastRestartTime") is not None for one in found["status"]["workloads"]] == [True]
+        ),
+        "a restart of the workload that the spec names now",
+    )
+    assert _restarted_for(tenant) is not None
+    assert _generation(tenant) == 2
+    tenant.ask("web")
+    assert _generation(tenant) == 2
+
+
+def test_a_restart_that_the_api_server_refuses_is_told_and_done_later(
+    tenant: Tenant, installation: Installation
+) -> None:
+    tenant.api.create(deployment(tenant.namespace, "app"))
+    tenant.project.store({"KEY": "cnry-1"})
+    tenant.sync(
+        "web", refreshInterval="1h", target={"rolloutRestart": [{"kind": "Deployment", "name": "app"}]}
+    )
+    tenant.until_ready("web")
+    with refused_restarts(installation.cluster.plane, tenant, "app"):
+        tenant.project.store({"KEY": "cnry-2"})
+        tenant.ask("web")
+        tenant.until_reason("web", "WorkloadNotRestarted", saying="the target is written, but not every")
+        assert tenant.data("web") == {"KEY": "cnry-2"}
+
+    tenant.until_reason("web", "Synced")
+    assert _restarted_for(tenant) is not None
 
 
 def test_a_repaired_secret_restarts_nothing(tenant: Tenant) -> None:
@@ -181,10 +227,13 @@ def test_a_workload_that_appears_later_does_not_hold_up_the_secret(tenant: Tenan
     tenant.until_ready("web")
     tenant.project.store({"KEY": "cnry-2"})
     tenant.ask("web")
-    tenant.until_ready("web")
+    (told,) = tenant.until_ready("web")["status"]["workloads"]
+    assert told["missingSince"]
+    assert told["dueSince"]
 
     created: Body = tenant.api.create(deployment(tenant.namespace, "app"))
     tenant.ask("web")
 
     assert created["metadata"]["generation"] == _generation(tenant)
+    assert tenant.get("web")["status"]["workloads"] == [{"kind": "Deployment", "name": "app"}]
     assert tenant.data("web") == {"KEY": "cnry-2"}

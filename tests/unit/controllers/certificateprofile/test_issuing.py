@@ -158,6 +158,35 @@ class TestIssuing:
         assert read.cert is not None
         assert read.cert.certificate.serial_number == world.stored("front")[0].serial_number
 
+    async def test_the_secret_has_the_labels_and_annotations_of_its_template(
+        self, world: ProfileWorld
+    ) -> None:
+        def metadata() -> tuple[dict[str, str], dict[str, str]]:
+            body = world.gateway.find("Secret", "front")
+            assert body is not None
+            return body["metadata"]["labels"], body["metadata"]["annotations"]
+
+        template = {"labels": {"app": "front"}, "annotations": {"example.com/reflect": "true"}}
+        world.put(certificate("front", secretTemplate=template))
+        await world.reconcile()
+        assert world.ready == ("True", "Issued"), world.message
+        labels, annotations = metadata()
+        assert (labels["app"], annotations["example.com/reflect"]) == ("front", "true")
+        assert labels["keybearer.dev/certificate"] == "front"
+
+        serial = world.stored("front")[0].serial
+        world.put(certificate("front", secretTemplate={"labels": {"app": "other"}}))
+        await world.reconcile()
+        labels, annotations = metadata()
+        assert labels["app"] == "other"
+        assert "example.com/reflect" not in annotations
+
+        world.put(certificate("front"))
+        await world.reconcile()
+        assert "app" not in metadata()[0]
+        assert world.stored("front")[0].serial == serial
+        assert world.service.calls.count("issue") == 1
+
 
 class TestClocks:
     @pytest.mark.parametrize("minutes", [-5, 5])

@@ -287,10 +287,20 @@ class TestProfile:
         world.put(certificate("front"))
         await world.reconcile()
 
+        world.service.policy_rules = CertificatePolicy(id="policy-1", name="web")
         world.put(certificate("front"), policyRef={"id": "policy-2"})
         await world.reconcile()
 
         assert world.ready == ("False", "ImmutableField")
+        assert (
+            "is web and can't become policy-2; put policyRef back and change policy web itself"
+            in world.message
+        )
+        diagnosis = world.status["diagnosis"]
+        assert diagnosis["command"].startswith(
+            "keybearer policies update web --allow TYPE=PATTERN --project "
+        )
+        assert "they are deleted with it" in diagnosis["step"]
 
     async def test_other_defaults_reach_the_service_and_the_certificates(self, world: ProfileWorld) -> None:
         world.put(certificate("front"))

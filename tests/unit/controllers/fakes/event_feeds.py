@@ -5,14 +5,16 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Sequence
+from datetime import timedelta
 
 from keybearer.client import ChangedPlace, ClientError, EventPlace, ProjectEvent
 from keybearer.controllers.event_feed import FeedRefusal, RefusalKind
 
-__all__ = ["CROWDED", "DENIED_FEED", "FAILED", "UNAVAILABLE", "FakeFeed", "FakeFeeds", "event"]
+__all__ = ["CROWDED", "DENIED_FEED", "FAILED", "NO_LOGIN", "UNAVAILABLE", "FakeFeed", "FakeFeeds", "event"]
 
-DENIED_FEED = FeedRefusal(RefusalKind.DENIED, "may not")
-UNAVAILABLE = FeedRefusal(RefusalKind.UNAVAILABLE, "no such route")
+DENIED_FEED = FeedRefusal(RefusalKind.DENIED, "may not", passing=False)
+UNAVAILABLE = FeedRefusal(RefusalKind.UNAVAILABLE, "no such route", passing=False)
+NO_LOGIN = FeedRefusal(RefusalKind.FAILED, "invalid credentials", timedelta(minutes=1), passing=False)
 CROWDED = FeedRefusal(RefusalKind.CROWDED, "too many")
 FAILED = FeedRefusal(RefusalKind.FAILED, "can't be reached")
 

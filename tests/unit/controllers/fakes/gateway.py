@@ -161,6 +161,7 @@ class FakeGateway(Gateway):
         resource_version: str | None = None,
         subresource: str = "",
         manager: str = FIELD_MANAGER,
+        dry_run: bool = False,
     ) -> JsonObject:
         del manager
         if subresource and set(patch) != {subresource}:
@@ -173,6 +174,8 @@ class FakeGateway(Gateway):
         if resource_version not in (None, there["metadata"]["resourceVersion"]):
             raise ConflictError(f"patch {resource.kind} {key}: the object has changed")
         patched = updated(copy.deepcopy(merge_patched(there, dict(patch))), dict(patch), FIELD_MANAGER)
+        if dry_run:
+            return {"metadata": copy.deepcopy(patched["metadata"])}
         return self._store("merge_patch", resource, key, patched)
 
     async def delete(
@@ -198,12 +201,12 @@ class FakeGateway(Gateway):
         field_selector: str = "",
     ) -> AsyncGenerator[JsonObject, None]:
         del metadata_only, page_size
-        assert not field_selector, "not understood here"
         self._begin("list", resource)
         name, _, value = label_selector.partition("=")
         for (kind, key), body in list(self.objects.items()):
             labels = body["metadata"].get("labels") or {}
             selected = not label_selector or labels.get(name) == value
+            selected = selected and _has_fields(body, field_selector)
             if kind == resource.kind and namespace in (None, key.namespace) and selected:
                 yield copy.deepcopy(body)
 
@@ -255,3 +258,16 @@ class FakeGateway(Gateway):
         self.writes.append(Write(verb, resource.kind, key, manager))
         kept = self.put(body)
         return {"metadata": copy.deepcopy(kept["metadata"])}
+
+
+def _has_fields(body: Body, selector: str) -> bool:
+    """Tell whether fields are as a selector says, with terms such as `status.phase=Running` and `spec.nodeName!=`."""
+    for term in filter(None, selector.split(",")):
+        path, equals, value = term.partition("=")
+        found: object = body
+        for name in path.removesuffix("!").split("."):
+            found = found.get(name, "") if isinstance(found, dict) else ""
+        assert equals
+        if (found == value) is path.endswith("!"):
+            return False
+    return True

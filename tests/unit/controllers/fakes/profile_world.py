@@ -127,7 +127,7 @@ class ProfileWorld:
             writer=TargetWriter(
                 self.gateway, self.observed, FINGERPRINTER, Recreation(self.gateway), budgets
             ),
-            restarter=WorkloadRestarter(self.gateway, telemetry, budgets),
+            restarter=WorkloadRestarter(self.gateway, telemetry, budgets, self.clock),
             cluster=ClusterIdentity(self.gateway, "cluster-1"),
             fingerprinter=FINGERPRINTER,
             telemetry=telemetry,

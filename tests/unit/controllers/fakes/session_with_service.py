@@ -10,6 +10,8 @@ import httpx
 
 from keybearer.client import NO_RETRIES, AsyncKeybearer, ClientOptions, SuppliedToken, UniversalAuth
 from keybearer.controllers.listing import SourceSecret
+from keybearer.controllers.refused_logins import LoginTerms
+from keybearer.controllers.remedy import Remedy
 from keybearer.controllers.service_session import ANSWER_MAX_BYTES, ServiceSession
 from keybearer.controllers.sources.query import SourceQuery
 from keybearer.controllers.sources.session import Listing, NotChanged, SourceFailure
@@ -67,13 +69,21 @@ class Service:
 
 
 @asynccontextmanager
-async def session(service: Service, *, token: bool = True) -> AsyncIterator[ServiceSession]:
+async def session(
+    service: Service,
+    *,
+    token: bool = True,
+    locks: bool = True,
+    rejected: Remedy | None = None,
+    identity_id: str = "",
+) -> AsyncIterator[ServiceSession]:
     clock, rng = LoopClock(), SteadyChance()
     options = ClientOptions(retry=NO_RETRIES, clock=clock, rng=rng, max_response_bytes=ANSWER_MAX_BYTES)
     credentials = SuppliedToken("cnry-token") if token else UniversalAuth("cnry-id", "cnry-secret")
     async with httpx.AsyncClient(transport=httpx.MockTransport(service)) as http:
         client = AsyncKeybearer(URL, credentials, options=options, http=http)
-        yield ServiceSession("session", URL, client, clock, rng)
+        terms = LoginTerms(rejected=rejected, locks=locks, named=identity_id)
+        yield ServiceSession("session", URL, client, clock, rng, terms)
 
 
 def found(*secrets: dict[str, Any], etag: str | None = '"tag"', imports: Any = ()) -> httpx.Response:  # noqa: ANN401 - JSON

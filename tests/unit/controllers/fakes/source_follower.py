@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
+from keybearer.controllers.event_feed import RefusalKind
 from keybearer.controllers.sources.query import SourceKey
 from keybearer.controllers.sources.session import SourceSession
 
@@ -18,6 +19,7 @@ class FakeFollower:
         self.judgements: list[bool] = []
         self.instant: dict[SourceKey, bool] = {}
         self.others = others
+        self.why: RefusalKind | None = None
         self.settling_seconds = 0.0
 
     def follow(self, key: SourceKey, session: SourceSession) -> None:
@@ -36,3 +38,6 @@ class FakeFollower:
 
     def is_instant(self, key: SourceKey) -> bool | None:
         return self.instant.get(key, self.others)
+
+    def why_polling(self, key: SourceKey) -> RefusalKind | None:
+        return None if self.is_instant(key) is not False else self.why

@@ -140,7 +140,7 @@ class World:
             sources=self.sources,
             gatherer=self.gatherer,
             writer=self.writer,
-            restarter=WorkloadRestarter(self.gateway, telemetry, budgets),
+            restarter=WorkloadRestarter(self.gateway, telemetry, budgets, self.clock),
             destinations=Destinations(
                 catalogue=own_catalogue,
                 clock=self.clock,

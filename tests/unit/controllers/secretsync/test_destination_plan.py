@@ -127,7 +127,7 @@ def test_every_part_of_a_definition_counts(change: dict[str, object]) -> None:
     ("change", "reason", "saying"),
     [
         ({"destination": "no-such-place"}, "UnknownDestination", "no-such-place"),
-        ({"destination": "zabbix"}, "UnknownDestination", "none that the operator knows"),
+        ({"destination": "zabbix"}, "UnknownDestination", "spec.destination zabbix is none of"),
         (
             {"destinationConfig": {"region": "nowhere", "path": "/"}},
             "InvalidDestinationConfig",

@@ -14,7 +14,7 @@ from keybearer.client.syncs import SyncConnection
 from keybearer.controllers.conditions import Tone
 from keybearer.controllers.effect_budget import EffectBudgets
 from keybearer.controllers.objects import ObservedObject, no_targets
-from keybearer.controllers.outcome import WaitingError
+from keybearer.controllers.outcome import StalledError, WaitingError
 from keybearer.controllers.ownership import mark_of
 from keybearer.controllers.requests import PendingRequest
 from keybearer.controllers.secretsync.conclusion import DestinationOutcome
@@ -22,7 +22,7 @@ from keybearer.controllers.secretsync.destination_names import PlacedName, Place
 from keybearer.controllers.secretsync.destination_plan import DesiredSync, build_definition
 from keybearer.controllers.secretsync.destination_run import DestinationRun
 from keybearer.controllers.secretsync.gather import FolderReading
-from keybearer.controllers.secretsync.outcome import SyncOutcome, build_status
+from keybearer.controllers.secretsync.outcome import Arrival, SyncOutcome, build_status
 from keybearer.controllers.secretsync.reasons import Reason
 from keybearer.controllers.secretsync.remote_syncs import (
     REFRESH,
@@ -89,7 +89,8 @@ class Service(RemoteSyncs):
         self.asked.append("update")
         assert self.sync is not None
         assert (sync_id, desired.name) == (self.sync.id, self.sync.name)
-        self.sync = replace(self.sync, version=self.sync.version + 1)
+        version = self.sync.version + 1
+        self.sync = replace(self.sync, version=version, is_auto_sync_enabled=desired.is_automatic)
         return self.sync
 
     async def quiet(self, sync: SecretSync) -> SecretSync:
@@ -109,13 +110,20 @@ class Service(RemoteSyncs):
 
     async def take_in(self, sync: SecretSync, behavior: ImportBehavior) -> SecretSync:
         self.asked.append(f"import {behavior}")
-        return sync
+        self.sync = replace(sync, import_status="pending", last_import_job_id="i1")
+        return self.sync
 
     def ends(self, status: str = "succeeded", message: str | None = None) -> None:
         """The last job ended so."""
         assert self.sync is not None
         at = "2026-03-01T11:59:00Z" if status == "succeeded" else self.sync.last_synced_at
         self.sync = replace(self.sync, sync_status=status, last_sync_message=message, last_synced_at=at)
+
+    def import_ends(self, status: str = "succeeded", message: str | None = None) -> None:
+        """The import ended so."""
+        assert self.sync is not None
+        at = "2026-03-01T11:59:00Z" if status == "succeeded" else None
+        self.sync = replace(self.sync, import_status=status, last_import_message=message, last_imported_at=at)
 
     def holds(self, *names: str, foreign: Sequence[str] = (), failed: Sequence[str] = ()) -> None:
         """The destination holds these, as the last run left it."""
@@ -163,7 +171,12 @@ class World:
         self.budgets = EffectBudgets(self.clock)
 
     async def run(
-        self, *keys: str, request: str | None = None, values: str = "", seen: ObservedObject = _SEEN
+        self,
+        *keys: str,
+        request: str | None = None,
+        behavior: str | None = None,
+        values: str = "",
+        seen: ObservedObject = _SEEN,
     ) -> DestinationOutcome:
         """One run over a folder with these keys; other `values` are another content."""
         spec = SecretSyncSpec.model_validate(self.spec)
@@ -183,7 +196,7 @@ class World:
             seen,
             spec,
             self.status,
-            None if request is None else PendingRequest("1", request),
+            None if request is None else PendingRequest("1", request, behavior),
             desired,
             self.service,
             FolderReading(tuple(sorted(keys)), f"{sorted(keys)} {values}"),
@@ -200,7 +213,7 @@ class World:
             push=outcome.push,
         )
         self.status = build_status(
-            self.status, report, generation=seen.generation, updates=Updates.POLLING, now=self.now
+            self.status, report, generation=seen.generation, arrival=Arrival(Updates.POLLING), now=self.now
         )
         return outcome
 
@@ -369,6 +382,75 @@ async def test_an_import_isn_t_held_back_by_an_emptied_source() -> None:
     await world.pushed(*keys(0, 10))
     await world.run(request="import")
     assert world.service.taken() == ["import prioritize-source"]
+
+
+async def test_while_an_import_runs_nothing_is_pushed_and_then_its_outcome_is_told() -> None:
+    world = World(spec={**_SPEC, "guard": {"maxDeletions": 100}})
+
+    first = await world.run(request="import")
+
+    assert first.import_settled
+    assert first.reason == Reason.IMPORTING
+    assert world.service.taken() == ["create", "import prioritize-source"]
+    assert world.service.sync is not None
+    assert not world.service.sync.is_auto_sync_enabled, "the service would push before it imports"
+
+    assert (await world.run("A")).reason == Reason.IMPORTING
+    assert world.service.taken() == []
+
+    world.service.import_ends()
+    done = await world.run("A")
+    assert "imported at 2026-03-01T11:59:00Z" in done.message
+    assert world.service.taken() == ["update"]
+    assert world.service.sync.is_auto_sync_enabled
+
+
+async def test_a_first_import_that_failed_is_told_and_nothing_is_pushed_until_somebody_asks() -> None:
+    world = World()
+    await world.run(request="import")
+    world.service.import_ends("failed", "the destination is locked")
+    world.service.taken()
+
+    failed = await world.run("A")
+
+    assert (failed.tone, failed.reason) == (Tone.STALLED, Reason.IMPORT_FAILED)
+    assert "the destination is locked" in failed.message
+    assert world.service.taken() == []
+    await world.run("A", request="sync")
+    assert world.service.taken()[-1] == "push"
+
+
+async def test_an_import_with_an_unknown_behavior_neither_imports_nor_pushes_and_names_the_choices() -> None:
+    world = World()
+    with pytest.raises(StalledError, match="neither prioritize-source nor prioritize-destination") as refused:
+        await world.run("A", request="import", behavior="prioritise-source")
+    assert refused.value.reason == Reason.IMPORT_BEHAVIOR_UNKNOWN
+    assert "'prioritise-source'" in refused.value.message
+    assert world.service.taken() == []
+    await world.run("A", request="import", behavior="prioritize-destination")
+    assert world.service.taken() == ["create", "import prioritize-destination"]
+
+
+async def test_an_import_waits_for_a_plan_and_isn_t_answered_by_it() -> None:
+    world = World(spec={**_SPEC, "mode": "Plan"})
+    planned = await world.run(request="import")
+    assert planned.reason == Reason.PLANNED
+    assert not planned.import_settled
+    assert "the import that was asked for waits" in planned.message
+    assert world.service.taken() == []
+
+
+async def test_an_empty_source_is_no_reason_to_offer_the_removal_of_what_the_destination_holds() -> None:
+    world = World()
+    await world.run()
+    world.service.ends("succeeded", "2 names came from elsewhere and stayed")
+    world.service.holds(foreign=["PROD", "OTHER"])
+
+    told = await world.run()
+
+    assert world.push.foreign_total == 2
+    assert "remove-foreign" not in told.message
+    assert "keybearer.dev/request: import" in told.message
 
 
 async def test_names_of_others_are_shown_once_a_push_says_that_there_are_some() -> None:

@@ -66,6 +66,15 @@ def test_a_property_that_is_not_there_is_named(path: str) -> None:
     assert "cnry" not in str(refusal.value)
 
 
+def test_a_property_whose_name_has_a_dot_is_told_how_to_write() -> None:
+    with pytest.raises(ExtractError) as refusal:
+        extract_value('{"db.port": "cnry-1"}', "db.port", Decoding.NONE, JsonReader())
+
+    assert str(refusal.value).endswith(r"write property: db\.port")
+    assert "cnry" not in str(refusal.value)
+    assert extract_value('{"db.port": "1"}', r"db\.port", Decoding.NONE, JsonReader()) == b"1"
+
+
 @pytest.mark.parametrize(
     "value",
     [

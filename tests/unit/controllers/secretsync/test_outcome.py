@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keybearer.controllers.conditions import Tone
-from keybearer.controllers.secretsync.outcome import SyncOutcome, build_status, says_the_same
+from keybearer.controllers.secretsync.outcome import Arrival, SyncOutcome, build_status, says_the_same
 from keybearer.controllers.secretsync.reasons import Reason
 from keybearer.controllers.secretsync.status import KEYS_MAX, KeyState, KeyStatus, SecretSyncStatus, Updates
 from keybearer.controllers.target.changes import KeyChanges
@@ -32,7 +32,11 @@ def build(
     report: SyncOutcome, previous: SecretSyncStatus | None = None, *, now: datetime = _T0, generation: int = 1
 ) -> SecretSyncStatus:
     return build_status(
-        previous or SecretSyncStatus(), report, generation=generation, updates=Updates.POLLING, now=now
+        previous or SecretSyncStatus(),
+        report,
+        generation=generation,
+        arrival=Arrival(Updates.POLLING),
+        now=now,
     )
 
 
@@ -196,3 +200,18 @@ def test_no_keys_any_more_is_something_else_than_not_knowing() -> None:
     after = build(replace(_READY, keys=()), before)
 
     assert (after.keys, after.keys_total) == ((), 0)
+
+
+def test_a_plan_for_what_another_controls_is_shown_with_the_conflict() -> None:
+    refused = SyncOutcome(
+        Tone.STALLED,
+        Reason.TARGET_CONFLICT,
+        "somebody else's",
+        changes=KeyChanges(change=("A",)),
+        is_planned_ahead=True,
+    )
+    status = build(refused)
+
+    assert conditions(status)["Stalled"] == ("True", "TargetConflict")
+    assert status.plan == PlanStatus(change=("A",))
+    assert build(replace(refused, is_planned_ahead=False), status).plan is None

@@ -40,7 +40,13 @@ def test_a_removal_of_others_names_says_what_stands_against_it(
     assert saying is None or saying in (why or "")
 
 
-@pytest.mark.parametrize("kind", ["sync", "import", "release-guard", "approve-plan", "nonsense"])
+@pytest.mark.parametrize("kind", ["sync", "release-guard", "approve-plan", "nonsense"])
 def test_other_requests_are_never_refused(kind: str) -> None:
     spec = SecretSyncSpec.model_validate({"source": _DESTINATION["source"]})
     assert why_refused(PendingRequest("1", kind), spec) is None
+
+
+def test_an_import_without_a_destination_is_refused() -> None:
+    spec = SecretSyncSpec.model_validate({"source": _DESTINATION["source"]})
+    why = why_refused(PendingRequest("1", "import"), spec)
+    assert why == "there is no spec.destination to import from; nothing was imported"

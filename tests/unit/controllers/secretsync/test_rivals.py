@@ -88,7 +88,12 @@ class _Table:
     ("first", "second", "refusal"),
     [
         pytest.param(_RETAIN, _RETAIN, "belongs to SecretSync one;", id="two owners that retain and adopt"),
-        pytest.param(_OWNER, _OWNER, "is controlled by SecretSync one;", id="two owners that adopt"),
+        pytest.param(
+            _OWNER,
+            _OWNER,
+            "or delete SecretSync one",
+            id="two owners that adopt",
+        ),
         pytest.param(
             {"name": "t", "onDelete": "Retain"},
             _OWNER,

@@ -14,11 +14,13 @@ from keybearer.controllers.listing import SourceSecret
 from keybearer.controllers.secretsync import payload
 from keybearer.controllers.secretsync.reasons import KeyProblemReason
 from keybearer.controllers.secretsync.selection import (
+    KeysRefusedError,
     Selection,
     SourceContent,
     is_light,
     pinned_versions,
     place,
+    refuse_blocked,
     select,
 )
 from keybearer.controllers.secretsync.spec import KeySelection, Source
@@ -114,6 +116,15 @@ def test_items_stand_in_place_of_their_plain_form_and_in_as_many_as_are_asked_fo
         "NAME": b"cnry-name",
         "OTHER": b"cnry-value",
     }
+
+
+def test_similar_names_are_suggested_for_the_first_missing_items() -> None:
+    missing = [f"PASWORD_{number}" for number in range(20)]
+
+    selection = _select({"items": [{"key": key} for key in missing]}, _secret("PASSWORD_0"))
+
+    told = ["did you mean PASSWORD_0?" in problem.message for problem in selection.problems]
+    assert told == [True] * 5 + [False] * 15
 
 
 def test_a_pinned_item_is_read_in_its_version_and_no_other() -> None:
@@ -234,6 +245,13 @@ def test_an_item_that_the_source_has_not_is_named() -> None:
     assert selection.problems[0].message == "dev:/ has no secret A; create it, or correct keys.items"
 
 
+def test_a_secret_with_the_property_in_its_name_is_suggested() -> None:
+    selection = _select({"include": [], "items": [{"key": "db", "property": "port"}]}, _secret("db.port"))
+
+    assert _reasons(selection) == [("db", KeyProblemReason.KEY_NOT_FOUND)]
+    assert "write key: db.port, without property" in selection.problems[0].message
+
+
 def test_a_value_that_is_not_what_an_item_says_is_reported_without_the_value() -> None:
     selection = _select({"items": [{"key": "A", "property": "x"}]}, _secret("A", "cnry-text"))
 
@@ -345,6 +363,7 @@ def test_too_much_json_blocks_and_says_what_to_do() -> None:
         pytest.param({"include": ["A*" * 126] * 8}, [_secret("A")], False, id="long globs"),
         pytest.param({}, [_secret("A", "x" * 300_000)], False, id="a large value"),
         pytest.param({"items": [{"key": "A"}]}, [_secret("A", "x" * 10_000)], True, id="an item"),
+        pytest.param({"items": [{"key": "B"}]}, [_secret("A")], False, id="an item that is missing"),
         pytest.param(
             {"items": [{"key": "A", "property": "p"}]},
             [_secret("A", "x" * 10_000)],
@@ -480,3 +499,15 @@ def test_what_the_last_source_gives_is_what_the_target_has(contents: list[Source
 @given(_CONTENTS)
 def test_selecting_shows_no_value(contents: list[SourceContent]) -> None:
     assert "cnry" not in repr(select(contents)) + repr(contents)
+
+
+def test_the_command_about_a_missing_secret_names_the_source_that_lacks_it() -> None:
+    first = SourceContent(_source(secretPath="/shop"), [_secret("A", path="/shop")])
+    wanted = {"include": [], "items": [{"key": "TOKEN"}]}
+    second = SourceContent(_source(wanted, secretPath="/shop/db"), [_secret("B", path="/shop/db")])
+
+    with pytest.raises(KeysRefusedError) as refused:
+        refuse_blocked(select([first, second]).problems)
+
+    assert refused.value.remedy is not None
+    assert refused.value.remedy.command.endswith(" --path /shop/db")

@@ -72,7 +72,7 @@ _PROJECTED: dict[str, JsonValue] = {
             _pod(
                 _SECRET, mounts=[], ephemeralContainers=[{"name": "debug", "volumeMounts": [{"name": "v"}]}]
             ),
-            {Mount("Secret", "web")},
+            set(),
         ),
         ({"spec": {"containers": "nonsense", "volumes": [1, {"name": "v", "secret": []}]}}, set()),
         ({}, set()),

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import shlex
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
-from keybearer.controllers.target.changes import plan_status
+from keybearer.controllers.target.changes import KeyChanges, plan_status
 from keybearer.controllers.target.decisions import (
     ApplyTarget,
     PlanContext,
@@ -113,6 +115,92 @@ class TestOwnership:
 
         assert planned.verdict is not None
         assert "controlled by Deployment web" in planned.verdict.message
+        assert planned.verdict.remedy is not None
+
+    @pytest.mark.parametrize("controller", [True, False])
+    @pytest.mark.parametrize(
+        ("kind", "name"),
+        [
+            ("Deployment", "web; touch /tmp/taken"),
+            ("Deployment", "$(touch /tmp/taken)"),
+            ("Deployment", "web\ntouch /tmp/taken"),
+            ("Deployment", "--kubeconfig=/tmp/theirs"),
+            ("Deployment;id #", "web"),
+            ("--server=https://theirs.example", "web"),
+        ],
+    )
+    def test_no_command_takes_text_of_an_owner_that_no_kind_or_name_is(
+        self, kind: str, name: str, *, controller: bool
+    ) -> None:
+        def owned(body: Body) -> None:
+            foreign(body)
+            owner = {
+                "apiVersion": "apps/v1",
+                "kind": kind,
+                "name": name,
+                "uid": "d",
+                "controller": controller,
+            }
+            body["metadata"]["ownerReferences"] = [owner]
+
+        planned = plan(new_spec(), OTHER, there(NOW, owned))
+
+        assert planned.verdict is not None
+        assert planned.verdict.remedy is not None
+        words = shlex.split(planned.verdict.remedy.command)
+        assert words == [
+            *("kubectl", "-n", "team-a", "get", "secret", "web", "--show-managed-fields"),
+            *("-o", "jsonpath={.metadata.managedFields[*].manager}"),
+        ]
+
+    def test_a_controlled_target_comes_with_the_command_that_frees_it_and_not_with_a_deletion(self) -> None:
+        verdict = plan(new_spec(), OTHER, there(NOW, controlled_by_another)).verdict
+
+        assert verdict is not None
+        assert verdict.remedy is not None
+        told = verdict.message + verdict.remedy.step
+        assert "or delete" not in told
+        assert "don't delete Deployment web before that" in told
+        assert "set target.adopt to take it over" in told
+        assert shlex.split(verdict.remedy.command)[:7] == [
+            *("kubectl", "-n", "team-a", "patch", "secret", "web", "--type=json"),
+        ]
+        assert json.loads(shlex.split(verdict.remedy.command)[-1]) == [
+            {"op": "test", "path": "/metadata/ownerReferences/0/uid", "value": "d"},
+            {"op": "remove", "path": "/metadata/ownerReferences/0"},
+        ]
+
+    def test_a_plan_shows_what_is_changed_once_another_controller_lets_go(self) -> None:
+        planned = plan(new_spec(adopt=True, mode="Plan"), OTHER, there(NOW, controlled_by_another))
+
+        assert verdict_of(planned) == (TargetReason.CONFLICT, True)
+        assert planned.changes == KeyChanges(change=("A",))
+        assert planned.verdict is not None
+        assert planned.verdict.is_planned_ahead
+        assert "status.plan shows what changes once it is free" in planned.verdict.message
+
+    @each_row(
+        ("spec", "change"),
+        [
+            pytest.param({"adopt": True}, controlled_by_another, id="in another mode"),
+            pytest.param({"mode": "Plan"}, controlled_by_another, id="without adopt"),
+            pytest.param(
+                {"mode": "Plan", "adopt": True, "type": "kubernetes.io/tls"},
+                controlled_by_another,
+                id="what could not be taken over once free",
+            ),
+            pytest.param({"mode": "Plan"}, foreign, id="what nobody controls"),
+        ],
+    )
+    def test_no_keys_of_others_are_told_where_no_plan_is_asked_for_or_fulfilled(
+        self, spec: dict[str, Any], change: Change
+    ) -> None:
+        planned = plan(new_spec(**spec), OTHER, there(NOW, change))
+
+        assert verdict_of(planned) == (TargetReason.CONFLICT, True)
+        assert not planned.changes
+        assert planned.verdict is not None
+        assert not planned.verdict.is_planned_ahead
 
     def test_an_adopted_target_keeps_foreign_labels_and_gets_ours(self) -> None:
         labels = patched_metadata(plan(new_spec(adopt=True), LESS, there(NOW, foreign)))["labels"]

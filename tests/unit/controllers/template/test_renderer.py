@@ -178,11 +178,35 @@ async def test_more_input_than_is_handed_over_is_refused_before_that(renderer: T
         ("{{ 1 }}{{ PASSWORD + 1 }}", "line 1, fails with TypeError"),
         ("{% for i in 5 %}{% endfor %}", "line 1, fails with TypeError"),
         ("{{ PASSWORD + 1 " + " " * 80 + "}}", "line 1, fails with TypeError in {{ PASSWORD + 1 "),
+        # The search for expressions must not take the square of this line's length: it would take an hour.
+        ("{{ PASSWORD + 1 }}{# " + "{{" * 500_000 + " #}", "line 1, fails with TypeError"),
         ("{{ {}[[PASSWORD]] }}", "line 1, uses a name or an item that is not defined"),
         ("{{ STORE }}", "line 1, prints bytes, a list or a mapping; use b64encode, tojson or toyaml"),
         ("{{ PASSWORD() }}", "line 1,"),
         ("{{ '%d' | format(PASSWORD) }}", "line 1, fails with TypeError"),
-        ("{{ PASSWORD | filter_of_mine }}", "line 1, uses filter_of_mine, which is no filter or test here"),
+        (
+            "{{ PASSWORD | filter_of_mine }}",
+            "line 1, uses filter_of_mine, which is no filter or test here; ",
+        ),
+        ("{{ PASSWORD | b64enc }}", "which is no filter or test here; there are b64encode, "),
+        (
+            "{{ .PASSWORD }}",
+            "line 1, is no valid Jinja2: names have no dot before them; write {{ PASSWORD }}",
+        ),
+        ("{{- .PASSWORD | quote -}}", "write {{ PASSWORD }}"),
+        ("{{ PASSWORD }", "is no valid Jinja2: unexpected }"),
+        ("{% if PASSWORD %}x", "is no valid Jinja2: the block if is never closed"),
+        ("{{ PASSWORD STORE }}", "is no valid Jinja2: STORE where end of print statement is expected"),
+        ("{% fi %}", "is no valid Jinja2: the tag fi is unknown, or closes nothing"),
+        (
+            "{% if %}x{% endif %}",
+            "is no valid Jinja2: end of statement block where an expression is expected",
+        ),
+        ("{{ (PASSWORD }}", "is no valid Jinja2: } where ) is expected"),
+        ("{{ PASSWORD", "is no valid Jinja2: an expression is never closed"),
+        ("{# PASSWORD", "is no valid Jinja2: a comment or raw block is never closed"),
+        ('{{ index . "PASSWORD" }}', "is no valid Jinja2: a dot without a name after it"),
+        ("{{ $PASSWORD }}", "is no valid Jinja2: unexpected $"),
     ],
 )
 async def test_what_is_wrong_is_said_without_values(

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 
 import pytest
 
@@ -43,6 +44,8 @@ def _failure(source: str) -> Failure:
         pytest.param("{{ STORE | b64encode }}", "Y25yeS3/AA==", id="bytes are encoded"),
         pytest.param("{{ B64 | b64decode }}", "cnry-decoded", id="Base64 is decoded"),
         pytest.param("{{ STORE | b64encode | b64decode | b64encode }}", "Y25yeS3/AA==", id="bytes survive"),
+        pytest.param("{{ '' | sha256 }}", hashlib.sha256(b"").hexdigest(), id="a text is hashed"),
+        pytest.param("{{ STORE | sha256 }}", hashlib.sha256(b"cnry-\xff\x00").hexdigest(), id="bytes are hashed"),
         pytest.param("{{ (CONFIG | fromjson).user }}", "cnry-user", id="JSON is read"),
         pytest.param("{{ (CONFIG | fromjson).ports | tojson }}", "[1,2]", id="JSON is written compact"),
         pytest.param("{{ {'a': '<ö>'} | tojson }}", '{"a":"<ö>"}', id="JSON is written without HTML escapes"),
@@ -87,7 +90,12 @@ def test_pem_blocks_are_taken_by_the_end_of_their_label() -> None:
     [
         ("a\n{{ OTHER }}", TemplateFault.UNDEFINED_VARIABLE, 2, "OTHER"),
         ("{{ secrets['other-key'] }}", TemplateFault.UNDEFINED_VARIABLE, 1, "other-key"),
-        ("\n\n{% if %}", TemplateFault.SYNTAX_ERROR, 3, None),
+        (
+            "\n\n{% if %}",
+            TemplateFault.SYNTAX_ERROR,
+            3,
+            "Expected an expression, got 'end of statement block'",
+        ),
         ("{{ HOST | b64enc }}", TemplateFault.SYNTAX_ERROR, 1, "b64enc"),
         ("{{ HOST is odd_looking }}", TemplateFault.SYNTAX_ERROR, 1, "odd_looking"),
         ("{{ ''.__class__ }}", TemplateFault.UNSAFE, 1, "__class__"),
@@ -104,6 +112,7 @@ def test_pem_blocks_are_taken_by_the_end_of_their_label() -> None:
         ("{{ HOST | fromjson }}", TemplateFault.FAILED, 1, "fromjson"),
         ("{{ '[' | fromyaml }}", TemplateFault.FAILED, 1, "fromyaml"),
         ("{{ 1 | urlencode }}", TemplateFault.FAILED, 1, "urlencode"),
+        ("{{ 1 | sha256 }}", TemplateFault.FAILED, 1, "sha256"),
         ("{{ range | tojson }}", TemplateFault.FAILED, 1, "tojson"),
         ("{% include 'other' %}", TemplateFault.FAILED, 1, "TypeError"),
         ("{{ '\\ud800' }}", TemplateFault.FAILED, None, "UnicodeEncodeError"),

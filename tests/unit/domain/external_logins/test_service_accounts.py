@@ -6,8 +6,14 @@ import pytest
 
 from keybearer.domain.errors import InvalidError, UnauthenticatedError
 from keybearer.domain.kubernetes_auth import KubernetesAuthChange
-from keybearer.outbound.errors import OutboundFailedError, OutboundRefusedError
+from keybearer.outbound.errors import (
+    OutboundFailedError,
+    OutboundRefusedError,
+    OutboundUnreachableError,
+    OutboundUntrustedError,
+)
 from keybearer.outbound.token_review import ReviewedToken, ReviewerUnknownError
+from keybearer.wire.token_reviews import UNREACHABLE_API, UNTRUSTED_API
 from unit.domain.external_logins.house import HOST, REVIEWED, WEB, House, refused
 
 
@@ -94,11 +100,30 @@ async def test_a_review_that_does_not_come_about_is_a_bad_request(house: House, 
     )
 
 
+@pytest.mark.parametrize(
+    ("failure", "step"),
+    [
+        (OutboundUntrustedError("the host's certificate isn't trusted: self-signed"), UNTRUSTED_API),
+        (OutboundUnreachableError("the host's name api can't be resolved"), UNREACHABLE_API),
+    ],
+    ids=["a certificate", "a name"],
+)
+async def test_a_review_that_finds_no_api_server_says_what_to_give(
+    house: House, failure: Exception, step: str
+) -> None:
+    await house.attach_kubernetes(reviewer_token="cnry-reviewer")
+    house.reviews.says = failure
+    assert (await refused(house.kubernetes()))[2] == f"The token review failed: {failure}; {step}"
+
+
 async def test_a_token_that_reviews_itself_and_is_not_known_is_not_authenticated(house: House) -> None:
     await house.attach_kubernetes()
     house.reviews.says = ReviewerUnknownError("401")
-    expected = (UnauthenticatedError, REVIEWED, "Kubernetes token not authenticated")
-    assert await refused(house.kubernetes()) == expected
+    kind, name, message = await refused(house.kubernetes())
+    assert (kind, name) == (UnauthenticatedError, REVIEWED)
+    assert message.startswith("Kubernetes token not authenticated: ")
+    assert "no reviewer's token is set" in message
+    assert "cnry" not in message
 
 
 async def test_a_text_that_is_no_token_is_sent_nowhere(house: House) -> None:
@@ -123,14 +148,19 @@ async def test_the_reviewer_is_the_configured_one_or_the_token_itself(house: Hou
 
 async def test_the_services_own_token_goes_to_its_own_cluster_and_nowhere_else(house: House) -> None:
     await house.attach_kubernetes()
+    said: list[str] = []
     for host in (
         "https://kubernetes.default.svc",
         "https://kubernetes.default.svc:8443",
         "https://kubernetes.default.svc/api/v1/namespaces/a/services/b/proxy",
         HOST,
     ):
-        await house.methods.change_kubernetes(house.admin, house.identity_id, KubernetesAuthChange(host=host))
+        auth = await house.methods.change_kubernetes(
+            house.admin, house.identity_id, KubernetesAuthChange(host=host)
+        )
+        said.append(house.logins.reviewer_of(auth))
         await house.kubernetes()
+    assert said == ["service-account", "login-token", "login-token", "login-token"]
     assert [(host, reviewer) for host, _, reviewer in house.reviews.asked] == [
         ("kubernetes.default.svc", "cnry-own-token"),
         ("kubernetes.default.svc", "cnry-jwt"),

@@ -181,7 +181,7 @@ async def test_looks_that_are_due_at_once_are_queued_once_and_begin_apart(
         await scene.succeeded(*made)
     async with scene.database.writing() as unit:
         for sync_id in made:
-            await unit.secret_syncs.look_anew(sync_id)
+            await unit.sync_looks.note(sync_id, None, None)
     now = scene.clock.now()
     assert await an_hour.queue_due() == 8
     async with scene.database.reading() as unit:

@@ -58,7 +58,7 @@ async def test_a_push_that_is_put_off_is_pending_until_then_and_the_attempt_does
         (begun,) = await jobs.claim(1)
         assert begun.job.attempt == 1
         assert await jobs.fail(begun, Failure("limited", is_retryable=True, wait=asked * HOUR))
-        wait = await jobs.next_due(time.now())
+        wait = (await jobs.due()).next
         assert wait == kept * HOUR
         progress = await scene.progress(sync_id)
         assert progress.status == JobStatus.PENDING
@@ -98,7 +98,7 @@ async def test_a_change_waits_for_the_time_that_the_remote_asked_for_and_people_
         sync = await unit.secret_syncs.get(sync_id, for_change=True)
         assert sync is not None
         await queue(unit, sync, JobKind.SYNC, {}, time.now())
-    assert await jobs.next_due(time.now()) == HOUR
+    assert (await jobs.due()).next == HOUR
     await scene.ask(sync_id)
     assert len(await jobs.claim(1)) == 1
 

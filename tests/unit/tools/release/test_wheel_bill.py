@@ -79,3 +79,13 @@ def test_the_same_wheel_has_the_same_bill_and_another_has_another(wheel: Path) -
 def test_a_requirement_without_a_locked_version_is_named(wheel: Path) -> None:
     with pytest.raises(ReleaseError, match="doesn't lock asyncpg, uvloop"):
         bill_of_wheel(wheel, {"pyjwt": "2.15.0"}, 7)
+
+
+def test_packages_whose_code_is_in_the_dashboards_page_are_named(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel, "a") as opened:
+        opened.writestr("keybearer/cli/dashboard/page/built.json", '{"packages": {"preact": "11.2.0"}}')
+    bill = json.loads(bill_of_wheel(wheel, locked_versions(LOCK), 7))
+    assert "pkg:npm/preact@11.2.0" in {one.get("purl") for one in bill["components"]}
+    root = bill["metadata"]["component"]["bom-ref"]
+    depends = {one["ref"]: one.get("dependsOn", []) for one in bill["dependencies"]}
+    assert "pkg:npm/preact@11.2.0" in depends[root]

@@ -1,0 +1,1 @@
+"""`keybearer dashboard`: a read-only page of what the user may list, served on loopback."""

@@ -1,0 +1,203 @@
+"""Tries the credentials of identity Secrets at the service to which the operator takes them."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from keybearer.cli.doctor.findings import Finding, View, fine, not_checked, trouble
+from keybearer.cli.doctor.rights import CREATE_TOKENS
+from keybearer.cli.installation import operator_may
+from keybearer.cli.trial_logins import log_in, service_account_token
+from keybearer.client import ClientError, TransportError
+from keybearer.controllers.identity import ServiceIdentity, is_loopback, normalized_url
+from keybearer.controllers.remedy import diagnosed
+from keybearer.controllers.sessions import remedy_of_rejection
+from keybearer.kube.errors import ForbiddenError, NotFoundError
+from keybearer.kube.resources import JsonObject, ObjectKey
+
+if TYPE_CHECKING:
+    from keybearer.cli.installation import Operator
+
+__all__ = ["REFUSED", "Logins", "operator_of", "renewal_of"]
+
+REFUSED = "CredentialsRejected"
+"""The reason of an object whose credentials the service refuses."""
+
+_TRIED_MAX = 100
+"""Logins of one run: each takes up to five seconds."""
+_TIMEOUT = timedelta(seconds=5)
+
+
+class Logins:
+    """The logins of one run: few enough, and none that could lock an identity out.
+
+    Args:
+        view: says whether logins are tried at all, and where besides the operator's address.
+    """
+
+    def __init__(self, view: View) -> None:
+        self._view = view
+        self._tried = 0
+        self._refused: set[str] = set()
+
+    async def judge(
+        self,
+        key: ObjectKey,
+        identity: ServiceIdentity,
+        operator: Operator | None,
+        unknown: str,
+        *,
+        all_ready: bool,
+    ) -> Finding:
+        """Return whether the service accepts the credentials of a Secret, or why they were not tried.
+
+        Args:
+            key: of the Secret.
+            identity: what the Secret holds.
+            operator: that reads it; None if none is visible.
+            unknown: why none is visible.
+            all_ready: whether every object that uses the Secret is Ready.
+        """
+        why = self._why_not(identity, operator, unknown)
+        if why:
+            return not_checked(
+                "identities", f"Secret {key} is whole ({identity.method}); its login wasn't tried{why}"
+            )
+        self._tried += 1
+        refusal = partial(self._refusal, key, identity, operator, all_ready)
+        return await _tried(self._view, operator, key, identity, refusal)
+
+    def _refusal(
+        self,
+        key: ObjectKey,
+        identity: ServiceIdentity,
+        operator: Operator | None,
+        all_ready: bool,
+        url: str,
+        error: ClientError,
+    ) -> Finding:
+        """Return what it means that the service at this address refuses the credentials of a Secret."""
+        self._refused.add(_name_of(identity))
+        told = f"Secret {key} ({identity.method}): the service at {url} refuses it: {error}"
+        is_address_of_operator = operator is not None and url == identity.url
+        if all_ready and not is_address_of_operator:
+            return not_checked(
+                "identities",
+                f"{told}; but every object that uses it is Ready, so perhaps the operator uses a service at another "
+                "address",
+                "keybearer whoami",
+            )
+        return trouble("identities", told, renewal_of(key, identity))
+
+    def _why_not(self, identity: ServiceIdentity, operator: Operator | None, unknown: str) -> str:
+        if not self._view.tries_logins:
+            return " (--no-logins)"
+        if self._tried >= _TRIED_MAX:
+            return f": {_TRIED_MAX} others were"
+        if operator is None and not self._view.same_service:
+            return f": {unknown}"
+        if _name_of(identity) in self._refused:
+            # Three failures within half a minute lock the identity out.
+            return ": the service just refused its identity with the credentials of another Secret"
+        return ""
+
+
+def _name_of(identity: ServiceIdentity) -> str:
+    """Return what names an identity at the service; of a token, the token."""
+    held = identity.credentials
+    return held.get("clientId") or held.get("identityId") or held["accessToken"]
+
+
+async def operator_of(view: View, key: ObjectKey) -> tuple[Operator | None, str]:
+    """Return the operator that reads a Secret; None if none is visible, and why."""
+    serving = [one for one in view.operators if one.serves(key.namespace)]
+    try:
+        for one in serving:
+            if await one.reads_secrets(view.cluster.gateway, key.namespace):
+                return one, ""
+    except ForbiddenError:
+        return None, "you may not ask whether an operator may read it"
+    return None, "no visible operator may read it" if serving else "no operator of its namespace is visible"
+
+
+async def _tried(
+    view: View,
+    operator: Operator | None,
+    key: ObjectKey,
+    identity: ServiceIdentity,
+    refusal: Callable[[str, ClientError], Finding],
+) -> Finding:
+    what = f"Secret {key} ({identity.method})"
+    jwt = ""
+    if identity.method == "Kubernetes":
+        account = identity.credentials["serviceAccountName"]
+        try:
+            jwt = await service_account_token(view.cluster.gateway, identity)
+        except NotFoundError:
+            return trouble(
+                "identities",
+                f"{what}: ServiceAccount {account} doesn't exist",
+                f"kubectl -n {key.namespace} create serviceaccount {shlex.quote(account)}",
+            )
+        except ForbiddenError:
+            return not_checked(
+                "identities",
+                f"{what}: you may not create a token of ServiceAccount {account}, so the login wasn't tried",
+                f"kubectl auth can-i create serviceaccounts/token -n {key.namespace}",
+            )
+        if operator is not None and not await operator_may(
+            view.cluster.gateway, operator, CREATE_TOKENS.asked("create", key.namespace)
+        ):
+            return not_checked(
+                "identities",
+                f"{what}: the operator may not create a token of ServiceAccount {account}, so the login wasn't tried",
+                "keybearer doctor",
+            )
+    unreachable = ""
+    for url, ca_pem in _addresses(view, operator, identity):
+        try:
+            log_in(url, ca_pem, identity, jwt, program="doctor", timeout=_TIMEOUT)
+        except TransportError as error:
+            unreachable = unreachable or str(error)
+        except ClientError as error:
+            return refusal(url, error)
+        else:
+            return fine("identities", f"{what}: the service at {url} accepts it")
+    return not_checked(
+        "identities",
+        f"{what} is whole, but its service can't be reached from this machine: "
+        f"{unreachable or 'no operator says where it is'}",
+        "keybearer doctor --same-service",
+    )
+
+
+def _addresses(
+    view: View, operator: Operator | None, identity: ServiceIdentity
+) -> list[tuple[str, bytes | None]]:
+    """Return where the login is tried: where the operator goes, then, if the person says so, where the person is.
+
+    Another service must not see the credentials, so that nothing is guessed about who answers at an address.
+    """
+    found = [] if operator is None else [(identity.url, identity.ca_pem)]
+    if view.same_service and view.login is not None:
+        default = view.login.url if operator is None else operator.service_url
+        if default is not None and identity.url == normalized_url(default):
+            if view.login.url.startswith("http://") and not (
+                is_loopback(view.login.url) or view.login.allow_insecure_http
+            ):
+                return found
+            ca_file = view.login.ca_file
+            found.append((view.login.url, None if ca_file is None else Path(ca_file).read_bytes()))
+    return found
+
+
+def renewal_of(key: ObjectKey, identity: ServiceIdentity) -> str:
+    """Return the command that shows how the identity logs in, or how to give it other credentials."""
+    spec: JsonObject = {"identityRef": {"name": key.name}}
+    told = diagnosed(remedy_of_rejection(identity), "secretsync", key.namespace, "", spec)
+    return told.command or told.step

@@ -1,0 +1,227 @@
+"""What answers are made of: frozen dataclasses that are read leniently, and a strict model of each.
+
+A field has the type that a reader gets, and says with its annotation what the service sends:
+
+    id: str                      always there; without it the answer isn't one of this interface
+    name: Text = ""              always sent by our service; absent or null elsewhere, and then empty
+    color: NullText = ""         null where there is none; a reader gets an empty text
+    position: Number = None      always sent by our service; None where others leave it out
+    created_at: Instant = ""     ISO 8601 in UTC with milliseconds and `Z`
+    roles: Several[Role] = ()    a list; absent or null elsewhere, and then empty
+    parent_id: str | None = None may be absent
+"""
+
+from __future__ import annotations
+
+from dataclasses import MISSING, Field, dataclass, fields
+from types import UnionType
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    ClassVar,
+    Generic,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
+
+import pydantic
+from pydantic import BeforeValidator, ConfigDict, create_model
+from pydantic.alias_generators import to_camel
+from pydantic.fields import FieldInfo
+
+from keybearer.wire.base import WireInstant, WireModel
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+__all__ = [
+    "Envelope",
+    "Flag",
+    "Instant",
+    "NullText",
+    "Number",
+    "Several",
+    "Shape",
+    "Text",
+    "content_field",
+    "content_of",
+    "model_of",
+    "strict",
+    "wire_names",
+]
+
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
+_UNIONS = (Union, UnionType)
+_strict: dict[type[object], type[WireModel]] = {}
+_annotations: dict[type[object], dict[str, Any]] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class _Sent:
+    """What the service sends for a field, where readers get something simpler."""
+
+    kind: Any
+
+
+def _null_to_text(given: object) -> object:
+    return "" if given is None else given
+
+
+def _null_to_list(given: object) -> object:
+    return () if given is None else given
+
+
+def _null_to_false(given: object) -> object:
+    return False if given is None else given
+
+
+Text = Annotated[str, BeforeValidator(_null_to_text), _Sent(str)]
+NullText = Annotated[str, BeforeValidator(_null_to_text), _Sent(str | None)]
+Instant = Annotated[str, BeforeValidator(_null_to_text), _Sent(WireInstant)]
+Flag = Annotated[bool, BeforeValidator(_null_to_false), _Sent(bool)]
+Number = Annotated[int | None, _Sent(int)]
+Several = Annotated[tuple[T, ...], BeforeValidator(_null_to_list)]
+
+
+class Shape:
+    """Base of all parts of answers. Spelling on the wire is camelCase, unknown fields are ignored.
+
+    Attributes:
+        described_as: its name in the documentation, if that isn't the class's.
+    """
+
+    __slots__ = ()
+    described_as: ClassVar[str] = ""
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(
+        alias_generator=to_camel, extra="ignore", hide_input_in_errors=True
+    )
+
+
+class Envelope(Shape, Generic[T_co]):
+    """An answer that holds what was asked for in its field of the given type; the client returns that field alone."""
+
+    __slots__ = ()
+
+
+def content_of(answer: type[object]) -> object:
+    """Return the type of what an envelope holds, and of any other answer the answer itself."""
+    return get_args(vars(answer)["__orig_bases__"][0])[0] if issubclass(answer, Envelope) else answer
+
+
+def content_field(envelope: type[Envelope[Any]]) -> str:
+    """Return the name of the field that holds what an envelope is about.
+
+    Raises:
+        ValueError: none or several have its type.
+    """
+    (name,) = (name for name, kind in _hints(envelope).items() if kind == content_of(envelope))
+    return name
+
+
+def wire_names(shape: type[object]) -> dict[str, str]:
+    """Return the names on the wire of a dataclass's fields, by their names in Python and in their order."""
+    hints = _hints(shape)
+    return {
+        field.name: _alias(hints[field.name]) or to_camel(field.name)
+        for field in fields(_as_dataclass(shape))
+    }
+
+
+def strict(shape: type[object]) -> type[WireModel]:
+    """Return the model of exactly what the service sends for a shape, always the same one; documentation shows it."""
+    if shape not in _strict:
+        _strict[shape] = _strictly(shape)
+    return _strict[shape]
+
+
+def _strictly(shape: type[object]) -> type[WireModel]:
+    hints = _hints(shape)
+    return _model(
+        shape,
+        {field.name: (_sent(hints[field.name]), _sent_default(field, hints)) for field in _fields(shape)},
+    )
+
+
+def model_of(
+    shape: type[object], names: tuple[str, ...], base: type[WireModel] = WireModel
+) -> type[WireModel]:
+    """Return a model of some fields of a dataclass, with their bounds and defaults and the base's rules."""
+    hints = _hints(shape)
+    return _model(
+        shape,
+        {field.name: (hints[field.name], _default(field)) for field in _fields(shape) if field.name in names},
+        base,
+    )
+
+
+def _model(
+    shape: type[object], definitions: dict[str, Any], base: type[WireModel] = WireModel
+) -> type[WireModel]:
+    told, _, _ = (shape.__doc__ or "").partition("\n\n    Attributes:")  # of Python's names
+    made: type[WireModel] = create_model(
+        getattr(shape, "described_as", "") or shape.__name__,
+        __base__=base,
+        __module__=shape.__module__,
+        __doc__=told,
+        **definitions,
+    )
+    return made
+
+
+def _hints(shape: type[object]) -> dict[str, Any]:
+    """Return the annotations of a dataclass's fields, by name."""
+    if shape not in _annotations:
+        _annotations[shape] = get_type_hints(shape, include_extras=True)
+    return _annotations[shape]
+
+
+def _fields(shape: type[object]) -> tuple[Field[Any], ...]:
+    return fields(_as_dataclass(shape))
+
+
+def _as_dataclass(shape: type[object]) -> type[DataclassInstance]:
+    if "__dataclass_fields__" not in vars(shape):
+        raise TypeError(f"{shape.__name__} is no dataclass")
+    return shape  # type: ignore[return-value] # it was just looked at
+
+
+def _default(field: Field[Any]) -> object:
+    if field.default_factory is not MISSING:
+        return pydantic.Field(default_factory=field.default_factory)
+    return ... if field.default is MISSING else field.default
+
+
+def _sent(kind: Any) -> Any:  # noqa: ANN401 - annotations have no type of their own
+    """Return the annotation of what the service sends for a field of this annotation."""
+    origin, arguments = get_origin(kind), get_args(kind)
+    if origin is Annotated:
+        told = next((one.kind for one in arguments[1:] if isinstance(one, _Sent)), None)
+        inner = _sent(arguments[0]) if told is None else told
+        rest = tuple(one for one in arguments[1:] if isinstance(one, FieldInfo))
+        return Annotated[(inner, *rest)] if rest else inner
+    if origin is tuple:
+        return list[_sent(arguments[0])]  # type: ignore[misc] # made at run time
+    if origin is list:
+        return list[_sent(arguments[0])]  # type: ignore[misc] # same
+    if origin in _UNIONS:
+        return Union[tuple(map(_sent, arguments))]  # noqa: UP007 - made at run time
+    return strict(kind) if isinstance(kind, type) and issubclass(kind, Shape) else kind
+
+
+def _sent_default(field: Field[Any], hints: dict[str, Any]) -> object:
+    """Return the default of a field that the service may leave out; a reader's default says nothing of that."""
+    return None if get_origin(hints[field.name]) in _UNIONS else ...
+
+
+def _alias(kind: Any) -> str | None:  # noqa: ANN401 - same
+    infos = (
+        [one for one in get_args(kind)[1:] if isinstance(one, FieldInfo)]
+        if get_origin(kind) is Annotated
+        else []
+    )
+    return next((info.alias for info in infos if info.alias), None)

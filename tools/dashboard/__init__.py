@@ -1,0 +1,1 @@
+"""Builds the page of `keybearer dashboard`, and holds what is committed of it against its source."""
