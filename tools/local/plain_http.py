@@ -9,10 +9,12 @@ import httpx
 
 from tools.local.waiting import PATIENCE_SECONDS
 
-__all__ = ["TRUSTS_NOBODY", "plain_client"]
+__all__ = ["KEPT", "TRUSTS_NOBODY", "plain_client"]
 
 TRUSTS_NOBODY = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 """Verifies, and has no authority to verify by: over TLS nothing would be reached with it."""
+KEPT = httpx.Limits(keepalive_expiry=3)
+"""Idle connections of clients: the service closes them after 5 s, and a request must not meet that."""
 
 
 def plain_client(
@@ -27,4 +29,6 @@ def plain_client(
         headers: of every request.
         timeout: in seconds.
     """
-    return httpx.Client(base_url=url, headers=headers, timeout=timeout, trust_env=False, verify=TRUSTS_NOBODY)
+    return httpx.Client(
+        base_url=url, headers=headers, timeout=timeout, trust_env=False, verify=TRUSTS_NOBODY, limits=KEPT
+    )

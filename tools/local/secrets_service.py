@@ -18,7 +18,7 @@ from keybearer.client import ClientOptions, Keybearer, UniversalAuth
 from tools.controlplane.ports import free_port
 from tools.controlplane.process import Launch, Process
 from tools.local.operator_process import keybearer_command
-from tools.local.plain_http import TRUSTS_NOBODY
+from tools.local.plain_http import KEPT, TRUSTS_NOBODY
 from tools.local.waiting import PATIENCE, PATIENCE_SECONDS
 
 __all__ = ["AdministeredService", "Login", "RestartableService", "ServiceAdmin", "SourceProject"]
@@ -161,7 +161,9 @@ class ServiceAdmin:
         trust = TRUSTS_NOBODY
         if service.ca_pem is not None:
             trust = ssl.create_default_context(cadata=service.ca_pem.decode())
-        self._http = httpx.Client(base_url=where, timeout=PATIENCE_SECONDS, verify=trust, trust_env=False)
+        self._http = httpx.Client(
+            base_url=where, timeout=PATIENCE_SECONDS, verify=trust, trust_env=False, limits=KEPT
+        )
         self._http.headers["Authorization"] = f"Bearer {self.new_token(self.login)}"
 
     def __enter__(self) -> Self:

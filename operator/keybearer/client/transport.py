@@ -40,6 +40,9 @@ STREAM_SILENCE = timedelta(seconds=45)
 _CAUSES_MAX = 10
 _KEPT_MAX = 20
 """Idle connections of a pool; httpx's own default."""
+_KEPT = timedelta(seconds=3)
+"""How long a connection may be idle. Many servers close it after 5 s (uvicorn, Node.js), as long as
+httpx would keep it: a request sent in that moment gets no answer, and most writes can't be sent again."""
 _POOLS_MAX = 32
 _LENGTH_DIGITS = 18
 _UNSENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol)
@@ -271,7 +274,11 @@ def _tls(ca_pem: bytes | None) -> ssl.SSLContext:
 
 
 def _limits(options: ClientOptions) -> httpx.Limits:
-    return httpx.Limits(max_connections=options.max_connections, max_keepalive_connections=_KEPT_MAX)
+    return httpx.Limits(
+        max_connections=options.max_connections,
+        max_keepalive_connections=_KEPT_MAX,
+        keepalive_expiry=_KEPT.total_seconds(),
+    )
 
 
 class _NoCookies(CookieJar):

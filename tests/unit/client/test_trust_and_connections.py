@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import pickle
 import ssl
+import threading
 import traceback
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -256,3 +257,24 @@ async def test_texts_of_the_library_that_show_a_header_go_no_further(
         with pytest.raises(TransportError) as error:
             await client.secrets.create("A", "cnry-value", project_id="p-1", environment="dev")
     assert "cnry-" not in told(error.value)
+
+
+async def test_a_connection_is_not_used_again_when_a_server_may_be_closing_it() -> None:
+    came_from: list[str] = []
+
+    async def note(request: web.Request) -> web.Response:
+        assert request.transport is not None
+        came_from.append(request.transport.get_extra_info("peername"))
+        return await _ok(request)
+
+    def ask_now_and_later(url: str) -> None:
+        with Keybearer(url, SuppliedToken("cnry-token"), options=ONCE) as client:
+            for wait in (0.0, 0.0, 4.0):  # servers close idle connections after 5 s
+                threading.Event().wait(wait)
+                client.status.get()
+
+    async with serving(note) as url:
+        await asyncio.to_thread(ask_now_and_later, url)
+    first, at_once, later = came_from
+    assert first == at_once
+    assert later != at_once
