@@ -61,9 +61,9 @@ _ROWS: Mapping[str, Mapping[str, Json]] = {
         "operator": {"serviceUrl": "http://secrets.example.com", "allowInsecureHttp": True},
     },
     "little memory, and all forms of places": {
-        "operator": {"resources": {"limits": {"memory": "64Mi"}}},
+        "operator": {"resources": {"requests": {"memory": "64Mi"}, "limits": {"memory": "64Mi"}}},
         "embeddedService": {
-            "resources": {"limits": {"memory": "67108864"}},
+            "resources": {"requests": {"memory": "64Mi"}, "limits": {"memory": "67108864"}},
             "allowOutbound": [
                 "10.0.0.0/8",
                 "fd00::/8",
