@@ -67,9 +67,10 @@ class Tags:
             ForbiddenError: the principal may not read tags.
         """
         async with self._gate.reading(principal, asked.project_id) as entered:
+            present = await entered.unit.tags.of_project(entered.project_id)
             if isinstance(asked, GetTagBySlug):
-                return await _one(entered, slug=asked.slug)
-            return await _one(entered, tag_id=asked.tag_id)
+                return _one(present, slug=asked.slug)
+            return _one(present, tag_id=asked.tag_id)
 
     async def update(self, principal: Principal, change: UpdateTag) -> Tag:
         """Change a tag.
@@ -80,9 +81,9 @@ class Tags:
             InvalidError: the new slug is taken.
         """
         async with self._gate.changing(principal, change.project_id, Action.EDIT) as entered:
-            old = await _one(entered, tag_id=change.tag_id)
-            others = await entered.unit.tags.of_project(entered.project_id)
-            _require_free(change.slug, [tag for tag in others if tag.id != old.id])
+            present = await entered.unit.tags.of_project(entered.project_id)
+            old = _one(present, tag_id=change.tag_id)
+            _require_free(change.slug, [tag for tag in present if tag.id != old.id])
             new = changed(old, change, self._clock.now())
             await entered.unit.tags.update(new)
             return _told(entered, new, may_be_carried=True)
@@ -95,7 +96,8 @@ class Tags:
             ForbiddenError: the principal may not.
         """
         async with self._gate.changing(principal, asked.project_id, Action.DELETE) as entered:
-            tag = await _one(entered, tag_id=asked.tag_id)
+            present = await entered.unit.tags.of_project(entered.project_id)
+            tag = _one(present, tag_id=asked.tag_id)
             await entered.unit.tags.delete(tag.id)
             return _told(entered, tag, may_be_carried=True)
 
@@ -113,8 +115,8 @@ def _told(entered: Entered, tag: Tag, *, may_be_carried: bool = False) -> Tag:
     return tag
 
 
-async def _one(entered: Entered, *, tag_id: str = "", slug: str = "") -> Tag:
-    for tag in await entered.unit.tags.of_project(entered.project_id):
+def _one(present: Sequence[Tag], *, tag_id: str = "", slug: str = "") -> Tag:
+    for tag in present:
         if tag.id == tag_id or tag.slug == slug:
             return tag
     named = f"ID '{tag_id}'" if tag_id else f"slug '{slug}'"
