@@ -91,7 +91,7 @@ class Environments:
                 renumbered([*others[: place - 1], environment, *others[place - 1 :]], others)
             )
             await add_environment(unit, environment)
-            return _told(entered, environment)
+            return _noted(entered, environment)
 
     async def get(self, principal: Principal, asked: GetEnvironment | GetEnvironmentBySlug) -> Environment:
         """Return one environment of the project, by id or slug.
@@ -149,7 +149,7 @@ class Environments:
             await unit.projects.update_environments(
                 renumbered([*others[: place - 1], new, *others[place - 1 :]], others)
             )
-            return _told(entered, new)
+            return _noted(entered, new)
 
     async def delete(self, principal: Principal, asked: DeleteEnvironment) -> Environment:
         """Remove an environment with all it holds and the grants that name it, and return what it was.
@@ -173,7 +173,7 @@ class Environments:
             unit.changes.organizations.add(access.project.organization_id)
             others = [item for item in present if item.id != old.id]
             await unit.projects.update_environments(renumbered(others, others))
-            return _told(entered, old)
+            return _noted(entered, old)
 
 
 def _require_free(slug: str | None, others: Iterable[Environment]) -> None:
@@ -181,8 +181,8 @@ def _require_free(slug: str | None, others: Iterable[Environment]) -> None:
         raise InvalidError(f"Environment with slug '{slug}' already exists")
 
 
-def _told(entered: Entered, environment: Environment) -> Environment:
-    """Return the environment, after telling the audit log which it is."""
+def _noted(entered: Entered, environment: Environment) -> Environment:
+    """Return the environment, noted for the audit log."""
     entered.details.update(environmentId=environment.id, environment=environment.slug, name=environment.name)
     return environment
 

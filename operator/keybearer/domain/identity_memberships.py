@@ -122,7 +122,7 @@ class IdentityMemberships:
 async def add_member(
     unit: UnitOfWork, project_id: ProjectId, identity_id: IdentityId, roles: tuple[str, ...], now: datetime
 ) -> Membership:
-    """Store a new membership, and have the identity's permissions looked up anew."""
+    """Store a new membership, and have the identity's permissions looked up again."""
     membership = Membership(new_uuid(), project_id, identity_id, roles, now, now)
     await unit.projects.add_membership(membership)
     await unit.move_identity(identity_id)
@@ -135,7 +135,7 @@ async def _seen(unit: UnitOfWork, access: ProjectAccess, membership: Membership)
 
 
 async def _hold(entered: Entered, identity_id: IdentityId) -> None:
-    """Have the identity's permissions looked up anew, and the audit log name it.
+    """Have the identity's permissions looked up again, and name it in the audit log.
 
     Raises:
         NotFoundError: the organization has no such identity.

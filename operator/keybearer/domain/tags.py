@@ -47,7 +47,7 @@ class Tags:
             now = self._clock.now()
             tag = Tag(new_uuid(), entered.project_id, new.slug, new.name or new.slug, new.color, now, now)
             await entered.unit.tags.add(tag)
-            return _told(entered, tag)
+            return _noted(entered, tag)
 
     async def list(self, principal: Principal, asked: ListTags) -> Sequence[Tag]:
         """Return the project's tags by slug.
@@ -86,7 +86,7 @@ class Tags:
             _require_free(change.slug, [tag for tag in present if tag.id != old.id])
             new = changed(old, change, self._clock.now())
             await entered.unit.tags.update(new)
-            return _told(entered, new, may_be_carried=True)
+            return _noted(entered, new, may_be_carried=True)
 
     async def delete(self, principal: Principal, asked: DeleteTag) -> Tag:
         """Remove a tag, from all secrets too, and return what it was.
@@ -99,7 +99,7 @@ class Tags:
             present = await entered.unit.tags.of_project(entered.project_id)
             tag = _one(present, tag_id=asked.tag_id)
             await entered.unit.tags.delete(tag.id)
-            return _told(entered, tag, may_be_carried=True)
+            return _noted(entered, tag, may_be_carried=True)
 
 
 def _require_free(slug: str | None, others: Sequence[Tag]) -> None:
@@ -107,8 +107,8 @@ def _require_free(slug: str | None, others: Sequence[Tag]) -> None:
         raise InvalidError(f"Tag with slug '{slug}' already exists")
 
 
-def _told(entered: Entered, tag: Tag, *, may_be_carried: bool = False) -> Tag:
-    """Return the tag, after telling the audit log which it is, and caches whether any secret may carry it."""
+def _noted(entered: Entered, tag: Tag, *, may_be_carried: bool = False) -> Tag:
+    """Return the tag, noted for the audit log, and for caches if secrets may carry it."""
     entered.details.update(tagId=tag.id, slug=tag.slug)
     if may_be_carried:
         entered.unit.changes.organizations.add(entered.access.project.organization_id)

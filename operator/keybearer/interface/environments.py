@@ -50,7 +50,7 @@ class Environment(Shape):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EnvironmentDetails(Environment):
-    """An environment by itself; `position` counts from 1."""
+    """An environment with its project and its times; `position` counts from 1."""
 
     described_as: ClassVar[str] = "Environment"
 

@@ -100,7 +100,7 @@ class GetTagBySlug(InProject):
 
 @dataclass(frozen=True, slots=True)
 class CreateTag(InProject):
-    """Create a tag, and return it; without a name the slug stands for it."""
+    """Create a tag, and return it; without a name it gets its slug as name."""
 
     slug: _Slug
     name: _Name | None = field(default=None, kw_only=True)

@@ -214,7 +214,7 @@ class SecretReads:
     ) -> list[list[str]]:
         """Return the ids of those that exist, in bunches that together hold so many sealed bytes at most.
 
-        A secret that holds more by itself is a bunch.
+        A larger secret is a bunch of its own.
         """
         sizes: list[tuple[str, int]] = []
         for some in in_chunks(secret_ids, NAMES_MAX):
