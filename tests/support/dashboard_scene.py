@@ -23,11 +23,6 @@ __all__ = ["HIDDEN", "OPERATOR", "VISIBLE", "Scene", "furnished_scene", "running
 
 VISIBLE, HIDDEN, OPERATOR = "shop", f"{MARK}hidden", "keybearer"
 _API = "keybearer.dev/v1alpha1"
-_PLURALS = {
-    "SecretSync": "secretsyncs",
-    "AppConnection": "appconnections",
-    "CertificateProfile": "certificateprofiles",
-}
 
 
 def ago(**length: float) -> str:

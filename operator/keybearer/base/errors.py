@@ -7,7 +7,11 @@ branch (`keybearer.domain.errors`, `keybearer.client.errors`, `keybearer.kube.er
 
 from __future__ import annotations
 
-__all__ = ["ConfigurationError", "KeybearerError"]
+from collections.abc import Iterator
+
+__all__ = ["ConfigurationError", "KeybearerError", "causes_of"]
+
+_CAUSES_MAX = 10
 
 
 class KeybearerError(Exception):
@@ -16,3 +20,18 @@ class KeybearerError(Exception):
 
 class ConfigurationError(KeybearerError):
     """A setting, flag or file that the process was started with can't be used; the text says which."""
+
+
+def causes_of(error: BaseException | None) -> Iterator[BaseException]:
+    """Yield an error and what led to it; of a group, which several addresses of a name lead to, each member."""
+    left = [] if error is None else [error]
+    for _ in range(_CAUSES_MAX):
+        if not left:
+            return
+        one = left.pop(0)
+        yield one
+        if isinstance(one, BaseExceptionGroup):
+            left.extend(one.exceptions)
+        cause = one.__cause__ or one.__context__
+        if cause is not None:
+            left.append(cause)

@@ -10,13 +10,13 @@ import errno
 import socket
 import ssl
 import urllib.request
-from collections.abc import Iterator
 from datetime import timedelta
 from http.client import HTTPResponse
 from http.cookiejar import CookieJar
 
 import httpx
 
+from keybearer.base.errors import causes_of
 from keybearer.client.errors import AnswerTooLong, DecodeError, InvalidArgument, TransportError
 from keybearer.client.messages import Query, Request, Response
 from keybearer.client.options import ClientOptions
@@ -37,7 +37,6 @@ __all__ = [
 STREAM_SILENCE = timedelta(seconds=45)
 """After which a stream of events is taken for dead: services ping each 15 s (wire.md section 7)."""
 
-_CAUSES_MAX = 10
 _KEPT_MAX = 20
 """Idle connections of a pool; httpx's own default."""
 _KEPT = timedelta(seconds=3)
@@ -221,13 +220,13 @@ def failure_of(request: Request, base_url: str, error: Exception) -> TransportEr
 
 
 def _certificate_problem(error: BaseException) -> str | None:
-    found = (one for one in _causes(error) if isinstance(one, ssl.SSLCertVerificationError))
+    found = (one for one in causes_of(error) if isinstance(one, ssl.SSLCertVerificationError))
     return next((one.verify_message for one in found), None)
 
 
 def _connection_problem(error: BaseException) -> str | None:
     """Return why there is no connection; None if the operating system doesn't say."""
-    for cause in _causes(error):
+    for cause in causes_of(error):
         match cause:
             case socket.gaierror(errno=socket.EAI_AGAIN):
                 return "the service can't be reached: DNS doesn't answer"
@@ -242,21 +241,6 @@ def _connection_problem(error: BaseException) -> str | None:
             case _:
                 continue
     return None
-
-
-def _causes(error: BaseException) -> Iterator[BaseException]:
-    """Yield an error and what led to it; of a group, which several addresses of a name lead to, each member."""
-    left = [error]
-    for _ in range(_CAUSES_MAX):
-        if not left:
-            return
-        one = left.pop(0)
-        yield one
-        if isinstance(one, BaseExceptionGroup):
-            left.extend(one.exceptions)
-        cause = one.__cause__ or one.__context__
-        if cause is not None:
-            left.append(cause)
 
 
 def _tls(ca_pem: bytes | None) -> ssl.SSLContext:

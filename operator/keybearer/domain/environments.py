@@ -91,7 +91,7 @@ class Environments:
                 renumbered([*others[: place - 1], environment, *others[place - 1 :]], others)
             )
             await add_environment(unit, environment)
-            return _told(entered, environment)
+            return _noted(entered, environment)
 
     async def get(self, principal: Principal, asked: GetEnvironment | GetEnvironmentBySlug) -> Environment:
         """Return one environment of the project, by id or slug.
@@ -101,9 +101,10 @@ class Environments:
             ForbiddenError: the principal may not read environments.
         """
         async with self._gate.reading(principal, asked.project_id) as entered:
+            present = await entered.unit.projects.environments([entered.project_id])
             if isinstance(asked, GetEnvironmentBySlug):
-                return await _one(entered, slug=asked.slug)
-            return await _one(entered, environment_id=asked.environment_id)
+                return _one(entered, present, slug=asked.slug)
+            return _one(entered, present, environment_id=asked.environment_id)
 
     async def get_anywhere(self, principal: Principal, asked: GetEnvironmentAnywhere) -> Environment:
         """Return an environment by its id alone.
@@ -130,11 +131,11 @@ class Environments:
         """
         async with self._gate.changing(principal, change.project_id, Action.EDIT) as entered:
             unit, access = entered.unit, entered.access
-            old = await _one(entered, environment_id=change.environment_id)
-            everyone = await unit.projects.environments([entered.project_id])
-            others = [item for item in everyone if item.id != old.id]
+            present = await unit.projects.environments([entered.project_id])
+            old = _one(entered, present, environment_id=change.environment_id)
+            others = [item for item in present if item.id != old.id]
             _require_free(change.slug, others)
-            place = min(change.position or old.position, len(everyone))
+            place = min(change.position or old.position, len(present))
             new = replace(changed(old, change, self._clock.now()), position=place)
             if new.slug != old.slug:
                 require_moving_contents(access, Where(old.slug, ROOT), Where(new.slug, ROOT), _HELD)
@@ -148,7 +149,7 @@ class Environments:
             await unit.projects.update_environments(
                 renumbered([*others[: place - 1], new, *others[place - 1 :]], others)
             )
-            return _told(entered, new)
+            return _noted(entered, new)
 
     async def delete(self, principal: Principal, asked: DeleteEnvironment) -> Environment:
         """Remove an environment with all it holds and the grants that name it, and return what it was.
@@ -159,7 +160,8 @@ class Environments:
         """
         async with self._gate.changing(principal, asked.project_id, Action.DELETE) as entered:
             unit, access = entered.unit, entered.access
-            old = await _one(entered, environment_id=asked.environment_id)
+            present = await unit.projects.environments([entered.project_id])
+            old = _one(entered, present, environment_id=asked.environment_id)
             require_moving_away(access, Where(old.slug, ROOT), _HELD)
             for grant in await unit.grants.of_environment(old.id):
                 # Else it would speak of the next environment of that slug.
@@ -169,9 +171,9 @@ class Environments:
             await unit.projects.delete_environment(old.id)
             await unit.bindings.refresh(entered.project_id)
             unit.changes.organizations.add(access.project.organization_id)
-            others = await unit.projects.environments([entered.project_id])
+            others = [item for item in present if item.id != old.id]
             await unit.projects.update_environments(renumbered(others, others))
-            return _told(entered, old)
+            return _noted(entered, old)
 
 
 def _require_free(slug: str | None, others: Iterable[Environment]) -> None:
@@ -179,8 +181,8 @@ def _require_free(slug: str | None, others: Iterable[Environment]) -> None:
         raise InvalidError(f"Environment with slug '{slug}' already exists")
 
 
-def _told(entered: Entered, environment: Environment) -> Environment:
-    """Return the environment, after telling the audit log which it is."""
+def _noted(entered: Entered, environment: Environment) -> Environment:
+    """Return the environment, noted for the audit log."""
     entered.details.update(environmentId=environment.id, environment=environment.slug, name=environment.name)
     return environment
 
@@ -198,8 +200,10 @@ async def _follow_slug(unit: UnitOfWork, access: ProjectAccess, old: Environment
     await follow_folders(unit, access, old.slug, paths, moved, new.updated_at, {new.slug: new.id})
 
 
-async def _one(entered: Entered, *, environment_id: str = "", slug: str = "") -> Environment:
-    for environment in await entered.unit.projects.environments([entered.project_id]):
+def _one(
+    entered: Entered, present: Iterable[Environment], *, environment_id: str = "", slug: str = ""
+) -> Environment:
+    for environment in present:
         if environment.id == environment_id or environment.slug == slug:
             return environment
     named = f"ID '{environment_id}'" if environment_id else f"slug '{slug}'"

@@ -45,7 +45,7 @@ def watched_folder(path: str) -> str:
     """Return the folder of a subscription; published operators write `/**` behind it to mean all beneath, too.
 
     Raises:
-        InvalidError: it holds another wildcard. No folder's name does, so no change would ever be told.
+        InvalidError: it holds another wildcard. No folder's name does, so no change would match.
         SchemaViolationError: it is no path.
     """
     folder = normalize_path(path, field="secretPath").removesuffix(_BENEATH) or ROOT

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
@@ -83,10 +83,7 @@ class UserMemberships:
             NotFoundError: no such project or membership of a user.
             ForbiddenError: the principal may not read members.
         """
-        async with self._database.reading() as unit:
-            access = await open_project(unit, principal, ref)
-            access.require(Action.READ, Subject.MEMBERS)
-            return await _member(unit, access, membership_id)
+        return _of_id(await self.list(principal, ref), membership_id)
 
     async def named(self, principal: Principal, ref: ProjectRef, email: str) -> UserMembership:
         """Return the membership of the user who has this email.
@@ -125,7 +122,7 @@ class UserMemberships:
             access = await open_project(unit, principal, ref)
             access.require(Action.EDIT, Subject.MEMBERS)
             access.require_may_give_roles(roles)
-            present = await _member(unit, access, membership_id)
+            present = _of_id(await _members(unit, access), membership_id)
             await unit.move_project(access.project.id)
             return await self._put(unit, access, present.user, roles)
 
@@ -139,7 +136,7 @@ class UserMemberships:
         async with self._database.writing() as unit:
             access = await open_project(unit, principal, ref)
             access.require(Action.DELETE, Subject.MEMBERS)
-            present = await _member(unit, access, membership_id)
+            present = _of_id(await _members(unit, access), membership_id)
             await unit.move_project(access.project.id)
             await self._remove(unit, access, present)
             return present
@@ -267,8 +264,8 @@ async def _members(unit: UnitOfWork, access: ProjectAccess) -> list[UserMembersh
     ]
 
 
-async def _member(unit: UnitOfWork, access: ProjectAccess, membership_id: str) -> UserMembership:
-    for member in await _members(unit, access):
+def _of_id(members: Iterable[UserMembership], membership_id: str) -> UserMembership:
+    for member in members:
         if member.membership.id == membership_id:
             return member
     raise NotFoundError(f"Membership with ID '{membership_id}' not found")

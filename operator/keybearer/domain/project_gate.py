@@ -1,7 +1,7 @@
-"""The way into a project for nouns that are only read, created, changed and deleted.
+"""Transactions on what people only read, create, change and delete in a project.
 
-The project is opened, the action is allowed, the project moves, and the audit log has a line: in this order for each
-of these nouns, in one transaction.
+Each opens the project, checks that the principal may do this, moves the project's revision, and writes a line of the
+audit log, in this order.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Record = TypeVar("Record", bound="DataclassInstance")
 
 @dataclass(frozen=True, slots=True)
 class Entered:
-    """A project that somebody may do something in. A change puts in `details` what its line of the audit log says."""
+    """A project in which the principal may do what was asked. `details` are for the line of the audit log."""
 
     unit: UnitOfWork
     access: ProjectAccess
@@ -43,12 +43,12 @@ class Entered:
 
 
 class ProjectGate:
-    """The gate of one noun.
+    """Opens projects to read or change one kind of object.
 
     Args:
-        database: that has it.
-        subject: what it is to roles and grants.
-        events: what the audit log calls its changes.
+        database: of the projects.
+        subject: the kind in roles and grants.
+        events: the kind's changes in the audit log.
     """
 
     def __init__(self, database: Database, subject: Subject, events: Mapping[Action, EventType]) -> None:

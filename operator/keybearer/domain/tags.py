@@ -47,7 +47,7 @@ class Tags:
             now = self._clock.now()
             tag = Tag(new_uuid(), entered.project_id, new.slug, new.name or new.slug, new.color, now, now)
             await entered.unit.tags.add(tag)
-            return _told(entered, tag)
+            return _noted(entered, tag)
 
     async def list(self, principal: Principal, asked: ListTags) -> Sequence[Tag]:
         """Return the project's tags by slug.
@@ -67,9 +67,10 @@ class Tags:
             ForbiddenError: the principal may not read tags.
         """
         async with self._gate.reading(principal, asked.project_id) as entered:
+            present = await entered.unit.tags.of_project(entered.project_id)
             if isinstance(asked, GetTagBySlug):
-                return await _one(entered, slug=asked.slug)
-            return await _one(entered, tag_id=asked.tag_id)
+                return _one(present, slug=asked.slug)
+            return _one(present, tag_id=asked.tag_id)
 
     async def update(self, principal: Principal, change: UpdateTag) -> Tag:
         """Change a tag.
@@ -80,12 +81,12 @@ class Tags:
             InvalidError: the new slug is taken.
         """
         async with self._gate.changing(principal, change.project_id, Action.EDIT) as entered:
-            old = await _one(entered, tag_id=change.tag_id)
-            others = await entered.unit.tags.of_project(entered.project_id)
-            _require_free(change.slug, [tag for tag in others if tag.id != old.id])
+            present = await entered.unit.tags.of_project(entered.project_id)
+            old = _one(present, tag_id=change.tag_id)
+            _require_free(change.slug, [tag for tag in present if tag.id != old.id])
             new = changed(old, change, self._clock.now())
             await entered.unit.tags.update(new)
-            return _told(entered, new, may_be_carried=True)
+            return _noted(entered, new, may_be_carried=True)
 
     async def delete(self, principal: Principal, asked: DeleteTag) -> Tag:
         """Remove a tag, from all secrets too, and return what it was.
@@ -95,9 +96,10 @@ class Tags:
             ForbiddenError: the principal may not.
         """
         async with self._gate.changing(principal, asked.project_id, Action.DELETE) as entered:
-            tag = await _one(entered, tag_id=asked.tag_id)
+            present = await entered.unit.tags.of_project(entered.project_id)
+            tag = _one(present, tag_id=asked.tag_id)
             await entered.unit.tags.delete(tag.id)
-            return _told(entered, tag, may_be_carried=True)
+            return _noted(entered, tag, may_be_carried=True)
 
 
 def _require_free(slug: str | None, others: Sequence[Tag]) -> None:
@@ -105,16 +107,16 @@ def _require_free(slug: str | None, others: Sequence[Tag]) -> None:
         raise InvalidError(f"Tag with slug '{slug}' already exists")
 
 
-def _told(entered: Entered, tag: Tag, *, may_be_carried: bool = False) -> Tag:
-    """Return the tag, after telling the audit log which it is, and caches whether any secret may carry it."""
+def _noted(entered: Entered, tag: Tag, *, may_be_carried: bool = False) -> Tag:
+    """Return the tag, noted for the audit log, and for caches if secrets may carry it."""
     entered.details.update(tagId=tag.id, slug=tag.slug)
     if may_be_carried:
         entered.unit.changes.organizations.add(entered.access.project.organization_id)
     return tag
 
 
-async def _one(entered: Entered, *, tag_id: str = "", slug: str = "") -> Tag:
-    for tag in await entered.unit.tags.of_project(entered.project_id):
+def _one(present: Sequence[Tag], *, tag_id: str = "", slug: str = "") -> Tag:
+    for tag in present:
         if tag.id == tag_id or tag.slug == slug:
             return tag
     named = f"ID '{tag_id}'" if tag_id else f"slug '{slug}'"

@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from keybearer.interface.route import Older, Route
+from keybearer.interface.route import InProject, Older, Route
 from keybearer.interface.shapes import Envelope, Instant, Number, Shape, Text
 from keybearer.wire.base import WHOLE, Slug
 from keybearer.wire.limits import ENVIRONMENT_SLUG_MAX
@@ -50,7 +50,7 @@ class Environment(Shape):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EnvironmentDetails(Environment):
-    """An environment by itself; `position` counts from 1."""
+    """An environment with its project and its times; `position` counts from 1."""
 
     described_as: ClassVar[str] = "Environment"
 
@@ -85,19 +85,17 @@ class WorkspaceEnvironmentAnswer(Envelope[EnvironmentDetails]):
 
 
 @dataclass(frozen=True, slots=True)
-class GetEnvironment:
+class GetEnvironment(InProject):
     """Return an environment by its id; `NotFound` where there is none."""
 
     environment_id: str
-    project_id: str = field(kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
-class GetEnvironmentBySlug:
+class GetEnvironmentBySlug(InProject):
     """Return an environment by its slug; `NotFound` where there is none."""
 
     slug: str
-    project_id: str = field(kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +106,7 @@ class GetEnvironmentAnywhere:
 
 
 @dataclass(frozen=True, slots=True)
-class CreateEnvironment:
+class CreateEnvironment(InProject):
     """Add an environment to a project, and return it.
 
     Attributes:
@@ -120,26 +118,23 @@ class CreateEnvironment:
     name: _Name
     slug: _Slug
     position: _Position | None = field(default=None, kw_only=True)
-    project_id: str = field(kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
-class UpdateEnvironment:
+class UpdateEnvironment(InProject):
     """Change an environment, and return it; what isn't given stays."""
 
     environment_id: str
     name: _Name | None = field(default=None, kw_only=True)
     slug: _Slug | None = field(default=None, kw_only=True)
     position: _Position | None = field(default=None, kw_only=True)
-    project_id: str = field(kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
-class DeleteEnvironment:
+class DeleteEnvironment(InProject):
     """Delete an environment with all its secrets, and return what it was."""
 
     environment_id: str
-    project_id: str = field(kw_only=True)
 
 
 _ALL, _OLD_ALL = "/api/v1/projects/{project_id}/environments", "/api/v1/workspace/{project_id}/environments"

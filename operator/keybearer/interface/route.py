@@ -17,13 +17,20 @@ from keybearer.interface.shapes import model_of
 from keybearer.wire.base import WireModel
 from keybearer.wire.bodies import BodyModel
 
-__all__ = ["Method", "Older", "Path", "Route", "body_of", "path_fields", "query_of"]
+__all__ = ["InProject", "Method", "Older", "Path", "Route", "body_of", "path_fields", "query_of"]
 
 P = ParamSpec("P")
 C_co = TypeVar("C_co", covariant=True)
 A_co = TypeVar("A_co", covariant=True)
 
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InProject:
+    """Base of commands in one project."""
+
+    project_id: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,6 @@ from __future__ import annotations
 from dataclasses import MISSING, Field, dataclass, fields
 from types import UnionType
 from typing import (
-    TYPE_CHECKING,
     Annotated,
     Any,
     ClassVar,
@@ -34,9 +33,6 @@ from pydantic.alias_generators import to_camel
 from pydantic.fields import FieldInfo
 
 from keybearer.wire.base import WireInstant, WireModel
-
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
 
 __all__ = [
     "Envelope",
@@ -57,35 +53,28 @@ __all__ = [
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 _UNIONS = (Union, UnionType)
+# Type checkers say that such types can't be keys of `functools.cache`.
 _strict: dict[type[object], type[WireModel]] = {}
-_annotations: dict[type[object], dict[str, Any]] = {}
+_annotations: dict[type[object], dict[str, object]] = {}
 
 
 @dataclass(frozen=True, slots=True)
 class _Sent:
     """What the service sends for a field, where readers get something simpler."""
 
-    kind: Any
+    kind: object
 
 
-def _null_to_text(given: object) -> object:
-    return "" if given is None else given
+def _null_as(empty: object) -> BeforeValidator:
+    return BeforeValidator(lambda given: empty if given is None else given)
 
 
-def _null_to_list(given: object) -> object:
-    return () if given is None else given
-
-
-def _null_to_false(given: object) -> object:
-    return False if given is None else given
-
-
-Text = Annotated[str, BeforeValidator(_null_to_text), _Sent(str)]
-NullText = Annotated[str, BeforeValidator(_null_to_text), _Sent(str | None)]
-Instant = Annotated[str, BeforeValidator(_null_to_text), _Sent(WireInstant)]
-Flag = Annotated[bool, BeforeValidator(_null_to_false), _Sent(bool)]
+Text = Annotated[str, _null_as(""), _Sent(str)]
+NullText = Annotated[str, _null_as(""), _Sent(str | None)]
+Instant = Annotated[str, _null_as(""), _Sent(WireInstant)]
+Flag = Annotated[bool, _null_as(empty=False), _Sent(bool)]
 Number = Annotated[int | None, _Sent(int)]
-Several = Annotated[tuple[T, ...], BeforeValidator(_null_to_list)]
+Several = Annotated[tuple[T, ...], _null_as(())]
 
 
 class Shape:
@@ -126,10 +115,7 @@ def content_field(envelope: type[Envelope[Any]]) -> str:
 def wire_names(shape: type[object]) -> dict[str, str]:
     """Return the names on the wire of a dataclass's fields, by their names in Python and in their order."""
     hints = _hints(shape)
-    return {
-        field.name: _alias(hints[field.name]) or to_camel(field.name)
-        for field in fields(_as_dataclass(shape))
-    }
+    return {field.name: _alias(hints[field.name]) or to_camel(field.name) for field in _fields(shape)}
 
 
 def strict(shape: type[object]) -> type[WireModel]:
@@ -173,30 +159,26 @@ def _model(
     return made
 
 
-def _hints(shape: type[object]) -> dict[str, Any]:
+def _hints(shape: type[object]) -> dict[str, object]:
     """Return the annotations of a dataclass's fields, by name."""
     if shape not in _annotations:
         _annotations[shape] = get_type_hints(shape, include_extras=True)
     return _annotations[shape]
 
 
-def _fields(shape: type[object]) -> tuple[Field[Any], ...]:
-    return fields(_as_dataclass(shape))
-
-
-def _as_dataclass(shape: type[object]) -> type[DataclassInstance]:
+def _fields(shape: type[object]) -> tuple[Field[object], ...]:
     if "__dataclass_fields__" not in vars(shape):
         raise TypeError(f"{shape.__name__} is no dataclass")
-    return shape  # type: ignore[return-value] # it was just looked at
+    return fields(shape)  # type: ignore[arg-type] # it was just looked at
 
 
-def _default(field: Field[Any]) -> object:
+def _default(field: Field[object]) -> object:
     if field.default_factory is not MISSING:
         return pydantic.Field(default_factory=field.default_factory)
     return ... if field.default is MISSING else field.default
 
 
-def _sent(kind: Any) -> Any:  # noqa: ANN401 - annotations have no type of their own
+def _sent(kind: object) -> object:
     """Return the annotation of what the service sends for a field of this annotation."""
     origin, arguments = get_origin(kind), get_args(kind)
     if origin is Annotated:
@@ -204,24 +186,18 @@ def _sent(kind: Any) -> Any:  # noqa: ANN401 - annotations have no type of their
         inner = _sent(arguments[0]) if told is None else told
         rest = tuple(one for one in arguments[1:] if isinstance(one, FieldInfo))
         return Annotated[(inner, *rest)] if rest else inner
-    if origin is tuple:
+    if origin in (tuple, list):
         return list[_sent(arguments[0])]  # type: ignore[misc] # made at run time
-    if origin is list:
-        return list[_sent(arguments[0])]  # type: ignore[misc] # same
     if origin in _UNIONS:
         return Union[tuple(map(_sent, arguments))]  # noqa: UP007 - made at run time
     return strict(kind) if isinstance(kind, type) and issubclass(kind, Shape) else kind
 
 
-def _sent_default(field: Field[Any], hints: dict[str, Any]) -> object:
+def _sent_default(field: Field[object], hints: dict[str, object]) -> object:
     """Return the default of a field that the service may leave out; a reader's default says nothing of that."""
     return None if get_origin(hints[field.name]) in _UNIONS else ...
 
 
-def _alias(kind: Any) -> str | None:  # noqa: ANN401 - same
-    infos = (
-        [one for one in get_args(kind)[1:] if isinstance(one, FieldInfo)]
-        if get_origin(kind) is Annotated
-        else []
-    )
-    return next((info.alias for info in infos if info.alias), None)
+def _alias(kind: object) -> str | None:
+    marks = get_args(kind)[1:] if get_origin(kind) is Annotated else ()
+    return next((one.alias for one in marks if isinstance(one, FieldInfo) and one.alias), None)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from keybearer.interface.route import Older, Route
+from keybearer.interface.route import InProject, Older, Route
 from keybearer.interface.shapes import Envelope, Instant, NullText, Shape, Text
 from keybearer.wire.base import Slug
 from keybearer.wire.bodies import Zero
@@ -79,56 +79,49 @@ class WorkspaceTagList(Envelope[list[Tag]]):
     workspace_tags: list[Tag]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ListTags:
+@dataclass(frozen=True, slots=True)
+class ListTags(InProject):
     """List the tags of a project."""
-
-    project_id: str
 
 
 @dataclass(frozen=True, slots=True)
-class GetTag:
+class GetTag(InProject):
     """Return a tag by its id; `NotFound` where there is none."""
 
     tag_id: str
-    project_id: str = field(kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
-class GetTagBySlug:
+class GetTagBySlug(InProject):
     """Return a tag by its slug; `NotFound` where there is none."""
 
     slug: str
-    project_id: str = field(kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
-class CreateTag:
-    """Create a tag, and return it; without a name the slug stands for it."""
+class CreateTag(InProject):
+    """Create a tag, and return it; without a name it gets its slug as name."""
 
     slug: _Slug
     name: _Name | None = field(default=None, kw_only=True)
     color: _Color | None = field(default=None, kw_only=True)
-    project_id: str = field(kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
-class UpdateTag:
+class UpdateTag(InProject):
     """Change a tag, and return it; what isn't given stays."""
 
     tag_id: str
     slug: _Slug | None = field(default=None, kw_only=True)
     name: _Name | None = field(default=None, kw_only=True)
     color: Annotated[_Color, Zero.COUNTS] | None = field(default=None, kw_only=True)
-    project_id: str = field(kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
-class DeleteTag:
+class DeleteTag(InProject):
     """Delete a tag, also from the secrets that carry it, and return what it was."""
 
     tag_id: str
-    project_id: str = field(kw_only=True)
 
 
 def _older(path: str, name: str) -> Older:

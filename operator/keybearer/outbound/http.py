@@ -6,12 +6,13 @@ import asyncio
 import errno
 import re
 import ssl
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import timedelta
 
 import httpcore
 
+from keybearer.base.errors import causes_of
 from keybearer.outbound.errors import (
     OutboundFailedError,
     OutboundRefusedError,
@@ -114,7 +115,7 @@ class OutboundHttp:
 
 def _failed(error: Exception) -> OutboundFailedError:
     """Return what an exchange failed of; never with the library's message, which may repeat what was sent."""
-    for cause in _causes(error):
+    for cause in causes_of(error):
         match cause:
             case ssl.SSLCertVerificationError():
                 return OutboundUntrustedError(f"the host's certificate isn't trusted: {cause.verify_message}")
@@ -129,7 +130,7 @@ def _failed(error: Exception) -> OutboundFailedError:
 
 def _why_unconnected(error: BaseException | None, place: str) -> str:
     """Return why there is no connection to a place, HOST:PORT as it was named."""
-    for cause in _causes(error):
+    for cause in causes_of(error):
         match cause:
             case ConnectionRefusedError():
                 return f"nothing listens at {place} (connection refused)"
@@ -140,12 +141,6 @@ def _why_unconnected(error: BaseException | None, place: str) -> str:
             case _:
                 pass
     return f"no connection to {place}"
-
-
-def _causes(error: BaseException | None) -> Iterator[BaseException]:
-    while error is not None:
-        yield error
-        error = error.__cause__ or error.__context__
 
 
 class GatedBackend(httpcore.AsyncNetworkBackend):

@@ -67,7 +67,7 @@ class TableRoute(Route):
         self._route = route
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
-        """Tell whether the request is for this route; logs and metrics name it by its path."""
+        """Return whether the request is for this route; logs and metrics name it by its path."""
         match, found = super().matches(scope)
         if match is not Match.NONE:
             found["route"] = self

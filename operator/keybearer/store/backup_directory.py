@@ -130,7 +130,7 @@ def _backups(directory: Path, suffix: str) -> list[Path]:
 
 
 def _clear(directory: Path, name: str) -> None:
-    """Remove what is unfinished under names like this, and the journal that SQLite has beside it."""
+    """Remove unfinished backups with names like this, and their journals of SQLite."""
     _remove(directory.glob(f"{_PARTIAL.format(name)}*"))
 
 

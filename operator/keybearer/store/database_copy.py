@@ -89,7 +89,7 @@ def copy_database(data_dir: Path, file: Path) -> None:
 
 def is_intact(file: Path) -> bool:
     """Whether a database that nobody else has is whole."""
-    # Immutable: nothing is to be written beside it.
+    # Immutable: SQLite writes no other file next to it.
     source = f"{file.absolute().as_uri()}?mode=ro&immutable=1"
     try:
         with closing(sqlite3.connect(source, uri=True, isolation_level=None)) as connection:
@@ -176,7 +176,7 @@ def _reason(error: sqlite3.Error, database: Path) -> str:
     """Return SQLite's name of what is wrong; its text could quote the schema."""
     name = getattr(error, "sqlite_errorname", type(error).__name__)
     if name == "SQLITE_CANTOPEN" and os.statvfs(database.parent).f_flag & os.ST_RDONLY:
-        # A service that ended takes away what SQLite keeps beside the file, and here nobody can make it.
+        # A service that ended has removed SQLite's other files, and a read-only volume takes no new ones.
         return (
             f"{name}; {database.parent} is mounted read-only, so that a copy takes a service that runs on it"
         )

@@ -155,7 +155,7 @@ def of_sqlite(origin: BaseException | None) -> KeybearerError | None:
         case sqlite3.SQLITE_FULL:
             return NoRoomError("the volume of the database is full; give it more room, then try again")
         case sqlite3.SQLITE_IOERR:
-            # Also where what lies beside the database finds no room.
+            # Also if SQLite's other files find no room.
             return NoRoomError(
                 "the volume of the database can't be read or written; see whether it is full, then try again"
             )

@@ -21,9 +21,7 @@ from keybearer.store.sealing.envelope import AlteredDatabaseError
 from keybearer.store.secret_judgement import Judgement
 from keybearer.store.secret_opening import Parameters, SecretOpening
 from keybearer.store.secret_places import Location
-from keybearer.store.secret_rows import (
-    former_of,
-)
+from keybearer.store.secret_rows import former_of
 from keybearer.store.secret_statements import (
     CHUNK,
     FOLDERS_HOLDING,
@@ -38,14 +36,11 @@ from keybearer.store.secret_statements import (
     OF_PLACE,
     OVERRIDES,
     ROWS_NAMED,
-    SIZE_NAMED,
     SIZES,
     VERSIONS,
     Finding,
     at_locations,
     finding,
-    rows_of,
-    size_of,
 )
 from keybearer.store.tables.secrets import SecretRow, SecretVersionRow
 
@@ -121,13 +116,13 @@ class SecretReads:
             TooLargeError: their envelopes hold more than `LISTED_MAX_BYTES`.
         """
         place = {"project": project_id, "environment": environment, "owner": owner, **subtree(path)}
-        condition = OVERRIDES[recursive]
-        await self._require_within(size_of(condition, with_values=True), place, LISTED_MAX_BYTES)
+        wanted = OVERRIDES[recursive]
+        await self._require_within(wanted.sizes[True], place, LISTED_MAX_BYTES)
         folders = await self._opening.rows(FOLDERS_LISTED[recursive, with_values], place)
-        rows = await self._opening.rows(rows_of(condition, with_values=with_values), place)
+        rows = await self._opening.rows(wanted.rows[with_values], place)
         judgement = self._opening.judgement()
         await judgement.some(rows, folders)
-        found = await self._opening.opened(rows, condition, place, judgement, with_values=with_values)
+        found = await self._opening.opened(rows, wanted.condition, place, judgement, with_values=with_values)
         await judgement.require_all_of(owner, found)
         return found
 
@@ -219,7 +214,7 @@ class SecretReads:
     ) -> list[list[str]]:
         """Return the ids of those that exist, in bunches that together hold so many sealed bytes at most.
 
-        A secret that holds more by itself is a bunch.
+        A larger secret is a bunch of its own.
         """
         sizes: list[tuple[str, int]] = []
         for some in in_chunks(secret_ids, NAMES_MAX):
@@ -277,7 +272,7 @@ class SecretReads:
         """Return the secrets of one folder at these places, as `at` does."""
         place = _place_of(project_id, locations, owner)
         if max_bytes is not None:
-            await self._require_within(SIZE_NAMED[with_values], place, max_bytes)
+            await self._require_within(OF_PLACE.sizes[with_values], place, max_bytes)
         joined = await self._opening.rows(ROWS_NAMED[with_values], place)
         rows = [row for row in joined if row.id is not None]
         judgement = self._opening.judgement()

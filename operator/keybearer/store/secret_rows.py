@@ -50,7 +50,7 @@ def secret_of(
     *,
     with_values: bool,
 ) -> Secret:
-    """Return the secret of a row that `rows_of` selects.
+    """Return the secret of a row that begins with `LISTED_COLUMNS`.
 
     Raises:
         UnsealError: an envelope was changed, or belongs to another record.
@@ -166,7 +166,7 @@ def record_of(secret: Secret, key: SealingKey) -> SecretRecord:
 def moved_row(
     keys: Mapping[KeyName, SealingKey], key: SealingKey, row: Result[*tuple[Any, ...]], to: Secret
 ) -> dict[str, object]:
-    """Return the changed columns of a row that `rows_of` selects, for the key and folder of another secret.
+    """Return the changed columns of a row that begins with `LISTED_COLUMNS`, with another secret's key and folder.
 
     Raises:
         UnsealError: an envelope was changed, or belongs to another record.

@@ -49,7 +49,6 @@ __all__ = [
     "PLACE_FIELDS",
     "ROWS_NAMED",
     "SIZES",
-    "SIZE_NAMED",
     "UNTAG",
     "UPDATE",
     "UPDATED",
@@ -59,8 +58,6 @@ __all__ = [
     "finding",
     "folders_at",
     "on_top_of",
-    "rows_of",
-    "size_of",
     "tags_of",
 ]
 
@@ -139,18 +136,37 @@ NAMED = and_(
     SecretRow.key.in_(bindparam("keys", expanding=True)),
 )
 """Finds the secrets of one folder by their keys; `project`, `environment`, `path`, `owner` and `keys` are bound."""
-OVERRIDES = {False: and_(_OWNERS, FolderRow.path == bindparam("path")), True: and_(_OWNERS, WITHIN_SUBTREE)}
 _OVERRIDE = aliased(SecretRow)
 
 
-def rows_of(condition: ColumnElement[bool], *, with_values: bool) -> Select[*tuple[Any, ...]]:
+def _rows_of(condition: ColumnElement[bool], *, with_values: bool) -> Select[*tuple[Any, ...]]:
     """Select the secrets that the condition finds; values that stay hidden are not even read."""
     return _joined(select(*(_COLUMNS if with_values else _HIDDEN))).where(condition)
 
 
-def size_of(condition: ColumnElement[bool], *, with_values: bool) -> Select[*tuple[Any, ...]]:
-    """Select how many sealed bytes `rows_of` would have opened."""
+def _size_of(condition: ColumnElement[bool], *, with_values: bool) -> Select[*tuple[Any, ...]]:
+    """Select how many sealed bytes are opened for what `_rows_of` selects."""
     return _joined(select(_SEALED_BYTES if with_values else _DETAILS_BYTES)).where(condition)
+
+
+class Finding(NamedTuple):
+    """A condition with statements on the secrets that it finds, by whether values are read.
+
+    `rows` select the secrets, and `sizes` how many sealed bytes are opened for them.
+    """
+
+    condition: ColumnElement[bool]
+    rows: Mapping[bool, Select[*tuple[Any, ...]]]
+    sizes: Mapping[bool, Select[*tuple[Any, ...]]]
+
+
+def finding(condition: ColumnElement[bool]) -> Finding:
+    """Return the condition with its statements."""
+    return Finding(
+        condition,
+        {with_values: _rows_of(condition, with_values=with_values) for with_values in (False, True)},
+        {with_values: _size_of(condition, with_values=with_values) for with_values in (False, True)},
+    )
 
 
 def tags_of(condition: ColumnElement[bool]) -> Select[*tuple[Any, ...]]:
@@ -261,10 +277,9 @@ ROWS_NAMED = {
     .where(_AT_PATH)
     for with_values in (False, True)
 }
-SIZE_NAMED = {with_values: size_of(NAMED, with_values=with_values) for with_values in (False, True)}
 # Both by (recursive, with values).
 LISTS = {
-    (recursive, with_values): rows_of(condition, with_values=with_values)
+    (recursive, with_values): _rows_of(condition, with_values=with_values)
     for recursive, condition in LISTED.items()
     for with_values in (False, True)
 }
@@ -274,23 +289,6 @@ FOLDERS_LISTED = {
     for with_values in (False, True)
 }
 """Folders as rows of `PLACED`, each with the number of sealed bytes that a list of it opens."""
-
-
-class Finding(NamedTuple):
-    """A condition with its statements, by whether values are read: `rows_of` and `size_of`."""
-
-    condition: ColumnElement[bool]
-    rows: Mapping[bool, Select[*tuple[Any, ...]]]
-    sizes: Mapping[bool, Select[*tuple[Any, ...]]]
-
-
-def finding(condition: ColumnElement[bool]) -> Finding:
-    """Return the condition with its statements."""
-    return Finding(
-        condition,
-        {with_values: rows_of(condition, with_values=with_values) for with_values in (False, True)},
-        {with_values: size_of(condition, with_values=with_values) for with_values in (False, True)},
-    )
 
 
 # Built once, for any number of names.
@@ -303,6 +301,11 @@ SIZES: Select[str, int] = select(
 ).where(_OF_IDS)
 UNTAG = delete(SecretTagRow).where(SecretTagRow.secret_id.in_(bindparam("ids", expanding=True)))
 OF_PLACE = finding(NAMED)
+OVERRIDES = {
+    False: finding(and_(_OWNERS, FolderRow.path == bindparam("path"))),
+    True: finding(and_(_OWNERS, WITHIN_SUBTREE)),
+}
+"""Personal secrets of one `owner`, by whether folders beneath are meant too; see `LISTED`."""
 _AMONG = SecretRow.folder_id.in_(bindparam("folders", expanding=True))
 OF_FOLDERS = {
     False: finding(and_(_AMONG, SecretRow.owner == "")),

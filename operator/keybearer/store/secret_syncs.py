@@ -294,7 +294,7 @@ class SecretSyncs:
         await self._connection.execute(statement, {"sync_id": sync_id, **since})
 
     async def begin(self, job_ids: Mapping[str, str], kind: JobKind) -> None:
-        """Note that jobs of one kind, by sync, run; until one ends well, the ledger tells nothing for certain."""
+        """Note that jobs of one kind run, by their syncs; until one succeeds, its ledger may be out of date."""
         jobs = [{"sync_id": sync_id, "job_id": job_id} for sync_id, job_id in job_ids.items()]
         await self._connection.execute(_beginning(kind), jobs)
 

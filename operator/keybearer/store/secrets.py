@@ -24,6 +24,7 @@ from keybearer.store.secret_rows import (
 from keybearer.store.secret_statements import (
     CHUNK,
     NAMES_MAX,
+    OF_IDS,
     PERSONAL,
     PLACE_FIELDS,
     PLACES,
@@ -31,7 +32,6 @@ from keybearer.store.secret_statements import (
     UPDATE,
     UPDATED,
     on_top_of,
-    rows_of,
 )
 from keybearer.store.tables.secrets import SecretRow, SecretTagRow, SecretVersionRow
 
@@ -86,7 +86,7 @@ class Secrets(SecretReads):
         gone, before = await self._places_of(ChangeKind.DELETED, moved)
         key = await self._keys.active(old.project_id)
         for some in in_chunks(moved, CHUNK):
-            rows = (await self._connection.execute(rows_of(SecretRow.id.in_(some), with_values=True))).all()
+            rows = (await self._connection.execute(OF_IDS.rows[True], {"ids": some})).all()
             keys = await self._opening.keys(map(ENVELOPES, rows), {old.project_id})
             for row in rows:
                 changed = moved_row(keys, key, row, new)

@@ -77,7 +77,7 @@ class SqliteConnection(aiosqlite.Connection):
             try:
                 await super().commit()
             except sqlite3.Error:
-                # On a full disk SQLite has ended it by itself, and then SQLAlchemy doesn't ask for it.
+                # On a full disk SQLite has ended it already, and then SQLAlchemy doesn't ask for it.
                 await self.rollback()
                 raise
             self._has_begun = False

@@ -93,7 +93,7 @@ class _Running:
 
 @dataclass(frozen=True, slots=True)
 class Leases:
-    """How leases stand.
+    """The leases of running jobs.
 
     Attributes:
         ended: ids of running jobs whose process let its lease end.
@@ -227,7 +227,7 @@ class SyncClaims:
         return await self._that_run(SyncJobRow.lease_ends_at < self._instant())
 
     async def leases(self, process_id: str) -> Leases:
-        """Return how the leases of all running jobs stand, for this process; PostgreSQL alone has others."""
+        """Return the leases of all running jobs; only PostgreSQL has those of other processes than this."""
         rows = (await self._connection.execute(_LEASES)).all()
         return Leases(
             frozenset(row.id for row in rows if row.lease_ends_at < row.now),

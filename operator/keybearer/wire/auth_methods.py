@@ -28,7 +28,7 @@ TokenReviewer: TypeAlias = Literal["stored-token", "service-account", "login-tok
 """Whose token asks the API server to review the token of a login: `stored-token` is `tokenReviewerJwt`,
 `service-account` the service's own ServiceAccount, and `login-token` the token that logs in."""
 _Url = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=2048, pattern=r"\S")]
-# Empty texts of these take away a restriction or a certificate.
+# Empty texts of these remove a restriction or a certificate.
 _Globs = Annotated[str, Field(max_length=4096), Zero.COUNTS]
 _Audience = Annotated[str, StringConstraints(strip_whitespace=True, max_length=512), Zero.COUNTS]
 _Pem = Annotated[str, Field(max_length=65_536), Zero.COUNTS]

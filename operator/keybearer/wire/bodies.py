@@ -107,7 +107,7 @@ _ANNOTATIONS = frozenset({"default", "description", "examples", "title"})
 
 
 def _kind_of_zero(value: object) -> type | None:
-    """Return whose zero it is; None for any other value. False is nobody's: it is said."""
+    """Return the type whose zero it is; None for any other value. False is no zero: callers mean it."""
     kind = type(value)
     return kind if kind in _ZEROS and value == _ZEROS[kind] else None
 
@@ -139,7 +139,7 @@ def _declared(field: FieldInfo) -> Zero | None:
 
 
 def _marks(annotation: object) -> Iterator[object]:
-    """Yield what stands beside a type, also within a choice; what stands beside the items of a list is theirs."""
+    """Yield what annotates a type, also within a choice; what annotates the items of a list is not the list's."""
     if get_origin(annotation) is Annotated:
         inner, *marks = get_args(annotation)
         yield from marks

@@ -56,7 +56,7 @@ __all__ = [
 
 
 class IdentityMetadata(WireModel):
-    """A key and a value beside an identity; none are kept so far."""
+    """A key and a value of an identity's metadata; the service keeps none so far."""
 
     key: str
     value: str

@@ -1,4 +1,4 @@
-"""What the service says of a token review that didn't come about, so that programs can say what to do."""
+"""What the service says about a token review that failed, so that programs can say what to do."""
 
 from __future__ import annotations
 

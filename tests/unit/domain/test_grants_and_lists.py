@@ -123,7 +123,7 @@ async def new_member(domain: ServiceDomain, project: Project, role: str) -> Prin
     async with domain.database.writing() as unit:
         await unit.identities.add(identity)
     memberships = IdentityMemberships(domain.database, clock)
-    await memberships.put(domain.admin, ProjectRef(id=project.id), identity.id, (role,))
+    await memberships.put(domain.admin, project.id, identity.id, (role,))
     return Principal(identity.id, identity.organization_id, identity.role, 1, "token")
 
 

@@ -129,7 +129,7 @@ class _Walk:
             for slug, access in self._projects.items()
             if access is not None
         }
-        for target in sorted(targets, key=_in_order):
+        for target in sorted(targets):
             access, place = self._projects[target.project_slug], target.location
             if access is not None:
                 if not readable[target.project_slug](place.environment, place.path):
@@ -164,8 +164,3 @@ class _Walk:
     async def _follow_ids(self, access: ProjectAccess, slug: str) -> None:
         loose = await self._unit.bindings.loose(access.project.id)
         self._redirects.update(redirects_of(loose, slug, only_bound=True))
-
-
-def _in_order(target: ReferenceTarget) -> tuple[str, str, str, str]:
-    place = target.location
-    return target.project_slug, place.environment, place.path, place.key

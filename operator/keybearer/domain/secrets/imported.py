@@ -65,6 +65,8 @@ async def imported_blocks(
     """
     steps = ImportSteps()
     places = await _direct(unit, access, at, steps, recursive=recursive)
+    if not places:
+        return []  # as of most folders
     near = [place for place in places if depth_between(at.path, place.importer_path) <= LIST_DEPTH_MAX]
     importers = await access.permissions.places(
         Action.READ, Subject.SECRETS, [(at.environment, place.importer_path) for place in near]

@@ -32,7 +32,7 @@ _MAX_REFERENCES = 1000
 _AT_ONCE, _AT_ONCE_BYTES = 500, 16 * 1024 * 1024
 """Texts opened at a time: those of a large folder together would fill the memory."""
 _TOLD_AT_ONCE = 100
-"""Secrets that one line of the audit log tells of: past some, it holds only their number."""
+"""Secrets in one line of the audit log: a line of too many holds only their number."""
 
 _Moved = Callable[[Location], Location]
 _NOTHING_RENAMED: Mapping[EnvironmentSlug, str] = MappingProxyType({})

@@ -6,7 +6,6 @@ from fastapi import Request
 from starlette.responses import Response
 
 from keybearer.base.ids import IdentityId
-from keybearer.domain.access import ProjectRef
 from keybearer.server.answers import json_response
 from keybearer.server.auth import AuthenticatedRoute, principal_of
 from keybearer.server.context import context_of
@@ -32,7 +31,7 @@ _OLDER = "/api/v2/workspace/{project_id}/identity-memberships/{identity_id}"
 @router.get(_ALL, response_model=MembershipList, summary="List the identities of a project")
 async def list_members(request: Request, project_id: str) -> Response:
     memberships = context_of(request).identity_memberships
-    members = await memberships.list(principal_of(request), ProjectRef(id=project_id))
+    members = await memberships.list(principal_of(request), project_id)
     return json_response(
         {
             "identityMemberships": [membership_json(member) for member in members],
@@ -46,7 +45,7 @@ async def list_members(request: Request, project_id: str) -> Response:
 )
 async def get_member(request: Request, project_id: str, identity_id: str) -> Response:
     found = await context_of(request).identity_memberships.get(
-        principal_of(request), ProjectRef(id=project_id), identity_id
+        principal_of(request), project_id, IdentityId(identity_id)
     )
     return json_response({"identityMembership": identity_membership_json(found)})
 
@@ -85,14 +84,14 @@ async def change_roles(request: Request, project_id: str, identity_id: str, body
 @router.delete(_ONE, response_model=MembershipAnswer, summary="Take an identity out of a project")
 async def remove_member(request: Request, project_id: str, identity_id: str) -> Response:
     membership = await context_of(request).identity_memberships.remove(
-        principal_of(request), ProjectRef(id=project_id), IdentityId(identity_id)
+        principal_of(request), project_id, IdentityId(identity_id)
     )
     return _one(membership)
 
 
 async def _put(request: Request, project_id: str, identity_id: str, body: PutMembership) -> Membership:
     return await context_of(request).identity_memberships.put(
-        principal_of(request), ProjectRef(id=project_id), IdentityId(identity_id), body.role_slugs
+        principal_of(request), project_id, IdentityId(identity_id), body.role_slugs
     )
 
 
