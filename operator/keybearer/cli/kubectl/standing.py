@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -19,12 +19,15 @@ __all__ = [
     "condition_of",
     "conditions_of",
     "health_of",
+    "renewal_of",
     "short_duration",
     "standing_of",
 ]
 
 _OPERATOR = "keybearer"
 """The operator's field manager."""
+_UNDER_WAY = frozenset({"Issuing", "Pending", "PendingValidation"})
+"""Reasons of certificates that are asked for and wait for nobody's decision."""
 _DECISIONS = frozenset({"Planned", "Guarded"})
 _SUSPENDED = "suspended"
 _READ_AGAIN = frozenset({"CredentialsRejected", "PermissionDenied", "SourceNotFound"})
@@ -140,6 +143,25 @@ def standing_of(body: Mapping[str, JsonValue]) -> Standing:
             f"{_text(one, 'kind')} {_text(one, 'name')}"
             for one in _items(status, "workloads")
             if _text(one, "missingSince")
+        ),
+    )
+
+
+def renewal_of(body: Mapping[str, JsonValue]) -> Standing:
+    """Return how a CertificateProfile stands that was asked to renew: valid certificates may not be renewed ones."""
+    standing = standing_of(body)
+    entries = [one for one in _items(_part(body, "status"), "certificateRequests") if _text(one, "reason")]
+    if standing.health is not Health.CURRENT or not entries:
+        return standing
+    entries.sort(key=lambda one: _text(one, "reason") in _UNDER_WAY)
+    reason = _text(entries[0], "reason")
+    return replace(
+        standing,
+        health=Health.IN_PROGRESS if reason in _UNDER_WAY else Health.FAILED,
+        reason=reason,
+        message="; ".join(
+            ": ".join(filter(None, (_text(one, part) for part in ("name", "reason", "message"))))
+            for one in entries
         ),
     )
 

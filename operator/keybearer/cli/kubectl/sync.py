@@ -24,7 +24,7 @@ from keybearer.cli.kubectl.cluster import (
     bodies_of,
     run,
 )
-from keybearer.cli.kubectl.standing import Health, Standing, standing_of
+from keybearer.cli.kubectl.standing import Health, Standing, renewal_of, standing_of
 from keybearer.cli.kubectl.targets import targets_of
 from keybearer.cli.output import Output, OutputFormat, Styled, note, print_found, spinner
 
@@ -70,6 +70,7 @@ class Asked:
     key: ObjectKey
     uid: str
     at: str
+    request: Request
 
     def __str__(self) -> str:
         return f"{self.resource.kind} {self.key}"
@@ -93,7 +94,8 @@ def sync(
     """Have the operator read, write, push or issue now.
 
     KIND means all objects of the namespace, KIND/NAME one object. With --wait, status 0 means that all are ready or
-    planned. Status 1 means that an object needs somebody, and 6 that one isn't done after --timeout.
+    planned. Status 1 means that an object needs somebody, 8 that all are ready but a certificate wasn't renewed, and 6
+    that one isn't done after --timeout.
 
     Sets the annotations keybearer.dev/request and requestedAt. You only need the right to patch the object.
     """
@@ -135,8 +137,10 @@ def _tell(ended: Sequence[Standing], output: OutputFormat) -> None:
         for one in ended
     ]
     print_found(output, [asdict(one) for one in ended], ("KIND", "NAME", "OUTCOME", "MESSAGE"), rows)
-    if any(one.health is not Health.CURRENT and not one.is_planned for one in ended):
-        raise typer.Exit(ExitStatus.FAILED)
+    unwanted = [one for one in ended if one.health is not Health.CURRENT and not one.is_planned]
+    if unwanted:
+        is_ready = all(one.ready == "True" for one in unwanted)
+        raise typer.Exit(ExitStatus.NOT_AS_WANTED if is_ready else ExitStatus.FAILED)
 
 
 def _is_going(body: JsonObject) -> bool:
@@ -157,7 +161,7 @@ async def ask(cluster: Cluster, body: JsonObject, request: Request) -> Asked:
     meta = meta if isinstance(meta, dict) else {}
     resource = RESOURCES[str(body.get("kind"))]
     key = ObjectKey(str(meta.get("namespace")), str(meta.get("name")))
-    asked = Asked(resource, key, str(meta.get("uid")), datetime.now(UTC).isoformat())
+    asked = Asked(resource, key, str(meta.get("uid")), datetime.now(UTC).isoformat(), request)
     annotations: JsonObject = {_REQUEST: str(request), _REQUESTED_AT: asked.at}
     await cluster.gateway.merge_patch(
         resource, key, {"metadata": {"annotations": annotations}}, uid=asked.uid, manager=MANAGER
@@ -225,7 +229,8 @@ async def _look(cluster: Cluster, one: Asked) -> tuple[Standing, bool]:
         raise CommandError(f"{one} is gone", ExitStatus.NOT_FOUND)
     status = body.get("status")
     answer = status.get("lastHandledRequestedAt") if isinstance(status, dict) else None
-    return standing_of(body), answer == one.at
+    standing = renewal_of(body) if one.request is Request.RENEW else standing_of(body)
+    return standing, answer == one.at
 
 
 def _is_at_rest(standing: Standing) -> bool:
