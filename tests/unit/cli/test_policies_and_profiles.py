@@ -59,9 +59,10 @@ async def test_a_change_of_a_policy_keeps_what_it_does_not_name(tmp_path: Path) 
         "extendedKeyUsages": {"allowed": ["client_auth"], "denied": ["code_signing"]},
         "validity": {"max": "90d", "maxBackdate": "1d"},
     }
+    changed = {**present, "sans": [{"type": "dns_name", "allowed": ["*.example.org"]}, present["sans"][1]]}
     replies = (
         Reply(body={"certificatePolicies": [present], "totalCount": 1}),
-        Reply(body={"certificatePolicy": present}),
+        Reply(body={"certificatePolicy": changed}),
     )
     asks = await run(
         tmp_path,
@@ -80,6 +81,9 @@ async def test_a_change_of_a_policy_keeps_what_it_does_not_name(tmp_path: Path) 
         "extendedKeyUsages": {"allowed": ["server_auth"], "denied": ["code_signing"]},
         "validity": {"max": "47d", "maxBackdate": "1d"},
     }
+    assert (
+        asks.answer.stderr == "Policy web is changed.\nBefore: dns_name *.example.com; not: old.example.com\n"
+    )
     nothing = await run(tmp_path, "policies", "update", "web", replies=replies)
     assert (nothing.answer.status, nothing.lines) == (ExitStatus.USAGE, [])
 

@@ -94,8 +94,8 @@ def sync(
     """Have the operator read, write, push or issue now.
 
     KIND means all objects of the namespace, KIND/NAME one object. With --wait, status 0 means that all are ready or
-    planned. Status 1 means that an object needs somebody, 8 that all are ready but a certificate wasn't renewed, and 6
-    that one isn't done after --timeout.
+    planned. Status 1 means that an object needs somebody, and 6 that one isn't done after --timeout. Status 8 means
+    that all are ready, but a certificate wasn't renewed.
 
     Sets the annotations keybearer.dev/request and requestedAt. You only need the right to patch the object.
     """
