@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from pydantic import JsonValue, ValidationError
 
+from keybearer.base.json_reading import mapping_of, text_of
 from keybearer.controllers.annotations import asking
 from keybearer.controllers.custom_resource import (
     Condition,
@@ -19,7 +20,6 @@ from keybearer.controllers.custom_resource import (
     Turn,
     describe_invalid,
 )
-from keybearer.controllers.json_reading import mapping_of, text_of
 from keybearer.controllers.remedy import AS_THE_MESSAGE_SAYS, SHARED_REMEDIES, Remedy, diagnosed
 from keybearer.controllers.target.status import WorkloadStatus
 

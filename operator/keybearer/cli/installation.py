@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from keybearer.base.json_reading import list_of, mapping_of, text_of
 from keybearer.controllers.identity import USUAL_API_AUDIENCES, ServicePolicy
-from keybearer.controllers.json_reading import list_of, mapping_of, text_of
 from keybearer.kube.errors import ForbiddenError
 from keybearer.kube.resources import DEPLOYMENTS, STATEFUL_SETS, ObjectKey, Resource
 

@@ -11,6 +11,7 @@ from datetime import timedelta
 from pydantic import JsonValue
 
 from keybearer.base.clock import Clock
+from keybearer.base.json_reading import mapping_of
 from keybearer.base.logs import get_logger
 from keybearer.client import NotFound
 from keybearer.controllers.cleanup_tokens import CleanupToken
@@ -21,7 +22,6 @@ from keybearer.controllers.identity import (
     parse_identity_secret,
     trim_secret,
 )
-from keybearer.controllers.json_reading import mapping_of
 from keybearer.controllers.outcome import ReconcileError, StalledError
 from keybearer.controllers.references import References
 from keybearer.controllers.service_session import ServiceSession

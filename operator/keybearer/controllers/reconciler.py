@@ -15,12 +15,12 @@ from typing import Generic, TypeVar
 import orjson
 
 from keybearer.base.clock import Clock
+from keybearer.base.json_reading import mapping_of
 from keybearer.base.logs import get_logger
 from keybearer.controllers.conditions import Tone, last_reason
 from keybearer.controllers.custom_resource import Diagnosis, SpecModel, StatusModel
 from keybearer.controllers.faults import report_fault
 from keybearer.controllers.finalizer import DEFAULT_DEADLINE, FINALIZER, FinalizerKeeper
-from keybearer.controllers.json_reading import mapping_of
 from keybearer.controllers.objects import ObjectStore, ObservedObject
 from keybearer.controllers.outcome import ObjectGoneError, Outcome, ReconcileError, StalledError
 from keybearer.controllers.reading import latest_status, read_spec, read_spec_in_part, read_status

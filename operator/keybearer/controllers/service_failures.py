@@ -6,6 +6,7 @@ import shlex
 
 from pydantic import JsonValue
 
+from keybearer.base.json_reading import list_of, mapping_of, mappings_of, text_of
 from keybearer.client import (
     AnswerTooLong,
     ClientError,
@@ -19,7 +20,6 @@ from keybearer.client import (
     Unauthenticated,
 )
 from keybearer.controllers.custom_resource import Turn
-from keybearer.controllers.json_reading import list_of, mapping_of, text_of
 from keybearer.controllers.outcome import ReconcileError, WaitingError
 from keybearer.controllers.remedy import AS_THE_MESSAGE_SAYS, Remedy
 from keybearer.controllers.sources.query import SourceQuery
@@ -177,7 +177,7 @@ def _remedy_of_denial(error: PermissionDenied, what: str, project: str, *, least
         project: where; a slug, an id, or a brace that `diagnosed` fills.
         least: the least role that whoever asks needs for the rest of its work.
     """
-    denial = next((one for one in map(mapping_of, list_of(error.details)) if "action" in one), {})
+    denial = next((one for one in mappings_of(error.details) if "action" in one), {})
     where = project if project.startswith("{") else shlex.quote(project)
     if denial.get("inverted") is True:
         return Remedy(

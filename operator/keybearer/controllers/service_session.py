@@ -16,6 +16,7 @@ from typing import TypeVar
 
 from keybearer.base.backoff import Backoff
 from keybearer.base.clock import Clock
+from keybearer.base.folder_paths import parent_and_name
 from keybearer.base.logs import get_logger
 from keybearer.client import (
     AsyncEventStream,
@@ -309,11 +310,11 @@ class ServiceSession:
             NotFound: the folder doesn't exist.
             ClientError: the service can't be asked.
         """
-        parent, _, name = query.path.rstrip("/").rpartition("/")
+        parent, name = parent_and_name(query.path)
         if not name:
             return
         folders = await self._client.folders.list(
-            project_id=await self._project_id(query), environment=query.environment, path=parent or "/"
+            project_id=await self._project_id(query), environment=query.environment, path=parent
         )
         if all(folder.name != name for folder in folders):
             raise NotFound(f"folder {query.path} doesn't exist", status=404, error="NotFound")

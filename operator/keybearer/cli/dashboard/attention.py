@@ -8,6 +8,7 @@ from functools import partial
 
 from pydantic import ValidationError
 
+from keybearer.base.json_reading import mapping_of
 from keybearer.cli.dashboard.record import Record
 from keybearer.cli.dashboard.view import Cell, Detail, Query, Row, Tone, View, paged
 from keybearer.cli.explanation_parts import Standing
@@ -16,7 +17,6 @@ from keybearer.cli.output import printable
 from keybearer.controllers.appconnection.status import AppConnectionStatus
 from keybearer.controllers.certificateprofile.status import CertificateProfileStatus
 from keybearer.controllers.custom_resource import Diagnosis, StatusModel, Turn
-from keybearer.controllers.json_reading import mapping_of
 from keybearer.controllers.secretsync.status import SecretSyncStatus
 
 __all__ = ["attention", "tone_of"]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from keybearer.controllers.json_reading import mapping_of, text_of
+from keybearer.base.json_reading import mapping_of, text_of
 from keybearer.controllers.objects import named_identity
 from keybearer.kube.errors import ForbiddenError, InvalidError
 from keybearer.kube.resources import ObjectKey

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from keybearer.base.errors import ConfigurationError
+from keybearer.base.json_reading import mapping_of, text_of
 from keybearer.cli.doctor.findings import OPTIONS_SHOWN, Finding, View, fine, not_checked, trouble
 from keybearer.cli.doctor.logins import REFUSED, Logins, operator_of, renewal_of
 from keybearer.cli.kubectl.standing import Health, standing_of
@@ -18,7 +19,6 @@ from keybearer.controllers.identity import (
     ServicePolicy,
     parse_identity_secret,
 )
-from keybearer.controllers.json_reading import mapping_of, text_of
 from keybearer.controllers.outcome import StalledError
 from keybearer.controllers.remedy import AS_THE_MESSAGE_SAYS, SHARED_REMEDIES, diagnosed
 from keybearer.kube.errors import ForbiddenError

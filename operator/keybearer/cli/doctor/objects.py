@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping
 from typing import TYPE_CHECKING
 
+from keybearer.base.json_reading import list_of, mapping_of, text_of
 from keybearer.cli.doctor.findings import Finding, View, fine, not_checked, trouble
 from keybearer.cli.kubectl.standing import Health, Standing, standing_of
 from keybearer.controllers.crds import CUSTOM_RESOURCES, build_crd
-from keybearer.controllers.json_reading import list_of, mapping_of, text_of
 from keybearer.controllers.kinds import RESOURCES
 from keybearer.kube.errors import ForbiddenError
 from keybearer.kube.resources import CUSTOM_RESOURCE_DEFINITIONS, ObjectKey

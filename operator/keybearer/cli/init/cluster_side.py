@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
+from keybearer.base.json_reading import list_of, mapping_of, text_of, texts_of
 from keybearer.cli.failures import CommandError, ExitStatus
 from keybearer.cli.init.answers import Answers, AuthMethod
 from keybearer.cli.installation import SERVICE, Operator, find_operators, find_workloads, operator_may
 from keybearer.cli.kubectl.field_changes import changed_fields
 from keybearer.cli.reviewers import OWN_API
 from keybearer.controllers.identity import normalized_url
-from keybearer.controllers.json_reading import list_of, mapping_of, text_of, texts_of
 from keybearer.kube.dry_run import dry_run_apply
 from keybearer.kube.errors import ConflictError, ForbiddenError
 from keybearer.kube.resources import (

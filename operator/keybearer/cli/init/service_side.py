@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from keybearer.cli.connecting import new_client
+from keybearer.base.folder_paths import parent_and_name
+from keybearer.cli.connecting import has_folder, new_client
 from keybearer.cli.failures import CommandError, ExitStatus
 from keybearer.cli.init.answers import Answers
 
@@ -163,10 +164,8 @@ class ServiceSide:
         if answers.environment not in {one.slug for one in project.environments}:
             client.environments.create(answers.environment, answers.environment, project_id=project.id)
         if self._lacks_folder:
-            parent, _, name = answers.path.rpartition("/")
-            client.folders.create(
-                name, project_id=project.id, environment=answers.environment, path=parent or "/"
-            )
+            parent, name = parent_and_name(answers.path)
+            client.folders.create(name, project_id=project.id, environment=answers.environment, path=parent)
         if self.first_secret is not None and self._lacks_first_secret():
             client.secrets.create(
                 self.first_secret.name,
@@ -254,14 +253,10 @@ class ServiceSide:
             return False
         from keybearer.client import NotFound
 
-        parent, _, name = self._answers.path.rpartition("/")
         try:
-            beside = self._client.folders.list(
-                project_id=self._project.id, environment=self._answers.environment, path=parent or "/"
-            )
+            return has_folder(self._client, self._project.id, self._answers.environment, self._answers.path)
         except NotFound:
             return False
-        return any(folder.name == name for folder in beside)
 
     def _found_identity(self) -> Identity | None:
         named = [one for one in self._client.identities.list() if one.name == self._answers.identity]

@@ -13,6 +13,7 @@ import yaml
 
 from keybearer.base.clock import SystemClock
 from keybearer.base.errors import ConfigurationError
+from keybearer.base.json_reading import mapping_of, texts_of
 from keybearer.cli.failures import CommandError, ExitStatus
 from keybearer.cli.init.answers import Answers, AuthMethod, asked_secret, may_ask
 from keybearer.cli.init.cluster_side import (
@@ -33,7 +34,6 @@ from keybearer.cli.kubectl.sync import Request, ask, ends
 from keybearer.cli.output import note, print_exactly, printable, require_confirmed
 from keybearer.cli.reviewers import HOW_TO_MAKE, warnings_about
 from keybearer.controllers.identity import USUAL_API_AUDIENCES, ServicePolicy, parse_identity_secret
-from keybearer.controllers.json_reading import mapping_of, texts_of
 from keybearer.controllers.outcome import StalledError
 from keybearer.kube.resources import NAMESPACES, SECRETS
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from keybearer.base.json_reading import mapping_of, text_of
 from keybearer.cli.failures import CommandError, ExitStatus, misused
 from keybearer.cli.kubectl.cluster import (
     MANAGER,
@@ -144,8 +145,7 @@ def _tell(ended: Sequence[Standing], output: OutputFormat) -> None:
 
 
 def _is_going(body: JsonObject) -> bool:
-    meta = body.get("metadata")
-    return isinstance(meta, dict) and "deletionTimestamp" in meta
+    return "deletionTimestamp" in mapping_of(body.get("metadata"))
 
 
 async def ask(cluster: Cluster, body: JsonObject, request: Request) -> Asked:
@@ -157,11 +157,9 @@ async def ask(cluster: Cluster, body: JsonObject, request: Request) -> Asked:
     from keybearer.controllers.kinds import RESOURCES
     from keybearer.kube.resources import ObjectKey
 
-    meta = body.get("metadata")
-    meta = meta if isinstance(meta, dict) else {}
-    resource = RESOURCES[str(body.get("kind"))]
-    key = ObjectKey(str(meta.get("namespace")), str(meta.get("name")))
-    asked = Asked(resource, key, str(meta.get("uid")), datetime.now(UTC).isoformat(), request)
+    resource, key = RESOURCES[str(body.get("kind"))], ObjectKey.of(body)
+    uid = text_of(mapping_of(body.get("metadata")).get("uid"))
+    asked = Asked(resource, key, uid, datetime.now(UTC).isoformat(), request)
     annotations: JsonObject = {_REQUEST: str(request), _REQUESTED_AT: asked.at}
     await cluster.gateway.merge_patch(
         resource, key, {"metadata": {"annotations": annotations}}, uid=asked.uid, manager=MANAGER
@@ -224,11 +222,9 @@ def _step_after(one: Asked, *, unseen: bool) -> str:
 
 async def _look(cluster: Cluster, one: Asked) -> tuple[Standing, bool]:
     body = await cluster.gateway.get(one.resource, one.key)
-    meta = None if body is None else body.get("metadata")
-    if body is None or not isinstance(meta, dict) or meta.get("uid") != one.uid:
+    if body is None or mapping_of(body.get("metadata")).get("uid") != one.uid:
         raise CommandError(f"{one} is gone", ExitStatus.NOT_FOUND)
-    status = body.get("status")
-    answer = status.get("lastHandledRequestedAt") if isinstance(status, dict) else None
+    answer = mapping_of(body.get("status")).get("lastHandledRequestedAt")
     standing = renewal_of(body) if one.request is Request.RENEW else standing_of(body)
     return standing, answer == one.at
 

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from keybearer.base.clock import Clock, format_instant
+from keybearer.base.json_reading import mapping_of, text_of
 from keybearer.base.logs import get_logger
 from keybearer.controllers.effect_budget import RESTARTS, EffectBudgets
-from keybearer.controllers.json_reading import mapping_of, text_of
 from keybearer.controllers.objects import ObservedObject
 from keybearer.controllers.outcome import WaitingError
 from keybearer.controllers.resource_fields import told_instant

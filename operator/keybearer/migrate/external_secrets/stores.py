@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from pydantic import JsonValue
 
+from keybearer.base.json_reading import mapping_of
 from keybearer.migrate.external_secrets.connections import connection_of
 from keybearer.migrate.fields import Part
 from keybearer.migrate.findings import NotCarriedError, Notes
@@ -223,9 +224,7 @@ def convert_store(one: ForeignObject, around: Surroundings, notes: Notes) -> Con
 
 
 def _content(one: ForeignObject, provider: str) -> Mapping[str, JsonValue]:
-    given = one.spec["provider"]
-    fields = given.get(provider) if isinstance(given, dict) else None
-    return fields if isinstance(fields, dict) else {}
+    return mapping_of(mapping_of(one.spec["provider"]).get(provider))
 
 
 def _is_replaced(one: ForeignObject, around: Surroundings) -> bool:
