@@ -9,7 +9,7 @@ from datetime import datetime
 from pydantic import JsonValue
 
 from keybearer.base.json_reading import instant_of, list_of, mapping_of, mappings_of, text_of
-from keybearer.cli.kubectl.standing import Health, Standing, condition_of, standing_of
+from keybearer.cli.kubectl.standing import Standing, condition_of, standing_of
 
 __all__ = ["Certificate", "Push", "Record", "Written", "record_of"]
 
@@ -100,7 +100,6 @@ def record_of(kind: str, body: Mapping[str, JsonValue]) -> Record:
     meta, spec, status = (mapping_of(body.get(name)) for name in ("metadata", "spec", "status"))
     ready = condition_of(status, "Ready")
     deleted = instant_of(meta.get("deletionTimestamp"))
-    is_ready = standing.health is Health.CURRENT and standing.ready == "True"
     certificates = tuple(_certificates(status)) if kind == "CertificateProfile" else ()
     return Record(
         standing=standing,
@@ -108,7 +107,7 @@ def record_of(kind: str, body: Mapping[str, JsonValue]) -> Record:
         written=tuple(_written(kind, standing.name, spec, status)),
         certificates=certificates,
         push=_push(spec, status) if kind == "SecretSync" else None,
-        trouble=None if is_ready else _trouble(meta, status),
+        trouble=None if standing.is_ready else _trouble(meta, status),
     )
 
 

@@ -99,7 +99,7 @@ def not_checked(check: str, message: str, command: str = "") -> Finding:
 async def within_rights(
     check: str, right: str, findings: Callable[[], AsyncIterator[Finding]]
 ) -> AsyncIterator[Finding]:
-    """Yield the findings; if a right is missing on the way, or a name can't be one, say so instead of the rest.
+    """Yield the findings; if a right is missing, or a name is not valid, say so instead of the rest.
 
     Raises:
         KubeError: the API server can't be asked.

@@ -81,6 +81,11 @@ class Standing:
     missing_workloads: tuple[str, ...]
 
     @property
+    def is_ready(self) -> bool:
+        """Whether Ready is True, of the newest spec."""
+        return self.health is Health.CURRENT and self.ready == "True"
+
+    @property
     def is_held(self) -> bool:
         """Whether it waits for a decision: a plan for approval, or a guard for release."""
         return self.reason in _DECISIONS

@@ -76,8 +76,7 @@ def _containers(spec: Mapping[str, JsonValue]) -> Iterator[Mapping[str, JsonValu
 
 
 def _mounts_of_volume(volume: Mapping[str, JsonValue]) -> Iterator[Mount]:
-    projected = list_of(mapping_of(volume.get("projected")).get("sources"))
-    for source in (volume, *map(mapping_of, projected)):
+    for source in (volume, *mappings_of(mapping_of(volume.get("projected")).get("sources"))):
         for section, kind in _SOURCES:
             part = mapping_of(source.get(section))
             if part:
