@@ -256,11 +256,11 @@ def explained(
     return tell(read, seen).whole()
 
 
-def names(listed: Iterable[str]) -> str:
+def names(listed: Iterable[str], most: int = _NAMED) -> str:
     """Return names as a sentence has them: the first ones, and how many more there are."""
     every = list(listed)
-    more = len(every) - _NAMED
-    return ", ".join(every[:_NAMED]) + (f" and {more} more" if more > 0 else "")
+    more = len(every) - most
+    return ", ".join(every[:most]) + (f" and {more} more" if more > 0 else "")
 
 
 def several(count: int, noun: str) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from keybearer.base.folder_paths import parent_and_name
 from keybearer.cli.connecting import has_folder, new_client
 from keybearer.cli.failures import CommandError, ExitStatus
+from keybearer.cli.identity_finding import organization_id_of
 from keybearer.cli.init.answers import Answers
 
 if TYPE_CHECKING:
@@ -175,7 +176,7 @@ class ServiceSide:
                 secret_path=answers.path,
             )
         identity = self._identity or client.identities.create(
-            answers.identity, organization_id=project.org_id or self._organization()
+            answers.identity, organization_id=project.org_id or organization_id_of(client)
         )
         if self._lacks_role:
             client.memberships.put_identity(identity.id, project_id=project.id, roles=(_ROLE,))
@@ -344,9 +345,3 @@ class ServiceSide:
             ExitStatus.REFUSED,
             "After three failed logins, an identity is locked for some minutes. Wait, then run keybearer init again.",
         )
-
-    def _organization(self) -> str:
-        found = self._client.organizations.list()
-        if not found:
-            raise CommandError("you belong to no organization", ExitStatus.DENIED)
-        return found[0].id
