@@ -199,20 +199,22 @@ def convert_store(one: ForeignObject, around: Surroundings, notes: Notes) -> Con
     spec.report_rest()
     if provider != "infisical":
         own = Notes()
+        is_pushed_to = _is_pushed_to(one, around)
+        is_replaced = around.settings.store(one.namespace, one.name) is not None and not is_pushed_to
         try:
             conversion = connection_of(
                 one, provider, Part(_content(one, provider), fields.path, own), around, own
             )
         except NotCarriedError as error:
-            if not _is_replaced(one, around):
+            if not is_replaced:
                 notes.add(error.finding)
                 raise
             return _replaced(one, fields.path, error.finding.why, around, notes)
-        if _is_replaced(one, around) and not around.settings.connections:
+        if is_replaced and not around.settings.connections:
             return _replaced(one, fields.path, _NOT_ASKED_FOR, around, notes)
         for finding in own.findings:
             notes.add(finding)
-        if not _is_pushed_to(one, around):
+        if not is_pushed_to:
             notes.step(
                 "",
                 "becomes an AppConnection, by which the service gets the store's credentials",
@@ -225,11 +227,6 @@ def convert_store(one: ForeignObject, around: Surroundings, notes: Notes) -> Con
 
 def _content(one: ForeignObject, provider: str) -> Mapping[str, JsonValue]:
     return mapping_of(mapping_of(one.spec["provider"]).get(provider))
-
-
-def _is_replaced(one: ForeignObject, around: Surroundings) -> bool:
-    """Tell whether the person says where the contents of a store are, and nothing is pushed to it."""
-    return around.settings.store(one.namespace, one.name) is not None and not _is_pushed_to(one, around)
 
 
 def _is_pushed_to(one: ForeignObject, around: Surroundings) -> bool:
