@@ -226,7 +226,7 @@ class KindReconciler(ABC, Generic[_SpecT, _StatusT, _OutcomeT]):
         if seen.deletion_timestamp is not None:
             return await self._clean_up(seen, previous, reconcile_id)
         request = pending_request(seen, previous.last_handled_requested_at)
-        if request is not None and not request.is_known(self._kind.requests):
+        if request is not None and request.kind not in self._kind.requests:
             self._telemetry.request_unknown(seen, request, self._kind.requests)
             request = request.as_sync()
         outcome, result = await self._run(seen, previous, request, reconcile_id)
