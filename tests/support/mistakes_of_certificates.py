@@ -66,11 +66,10 @@ def _denied(name: str, role: str | None, cause: str, what: str) -> Mistake:
         "PermissionDenied",
         cause,
         f"Give the identity a role that may {what}, such as member.",
-        "keybearer members set CLIENT_ID_OR_NAME --project {project} --role member",
+        f"keybearer members set {{client-id-of-{name}-identity}} --project {{project}} --role member",
         turn="ServiceAdministrator",
     )
     cure = Cure(
-        words=lambda scene: {"CLIENT_ID_OR_NAME": scene.logins[f"{name}-identity"].client_id},
         do=lambda scene, _: scene.certificates.ask(name, "sync"),
         then="Issued",
     )

@@ -75,11 +75,10 @@ def _denied(name: str, role: str | None, cause: str, what: str) -> Mistake:
         "PermissionDenied",
         cause,
         f"Give the identity a role that may {what}, such as admin.",
-        "keybearer members set CLIENT_ID_OR_NAME --project {project} --role admin",
+        f"keybearer members set {{client-id-of-{name}}} --project {{project}} --role admin",
         turn="ServiceAdministrator",
     )
     cure = Cure(
-        words=lambda scene: {"CLIENT_ID_OR_NAME": scene.logins[name].client_id},
         do=lambda scene, _: _ask(scene, name),
         then="Connected",
     )

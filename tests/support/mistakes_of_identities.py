@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 from support.mistakes import Cure, Mistake, Scene, Told, sync_of
 from support.operator_fixtures import REMOTE_INSECURE_URL
@@ -56,10 +56,6 @@ def _invalid(name: str, cause: str, step: str, make: Callable[[Scene, str], obje
     return Mistake(name, make, told, _corrected(name))
 
 
-def _client_id(name: str) -> Callable[[Scene], Mapping[str, str]]:
-    return lambda scene: {"CLIENT_ID_OR_NAME": scene.logins[name].client_id}
-
-
 def _without_a_role(scene: Scene, name: str) -> object:
     scene.identity(name, scene.admin.new_login())
     return _reader(name)(scene, name)
@@ -98,10 +94,10 @@ MISTAKES_OF_IDENTITIES: tuple[Mistake, ...] = (
             "PermissionDenied",
             "You are not allowed to read on secrets",
             "Give the identity a role that may read {project}/dev:/, such as viewer.",
-            "keybearer members set CLIENT_ID_OR_NAME --project {project} --role viewer",
+            "keybearer members set {client-id-of-no-role} --project {project} --role viewer",
             turn="ServiceAdministrator",
         ),
-        Cure(words=_client_id("no-role"), do=lambda scene, _: _ask(scene, "no-role")),
+        Cure(do=lambda scene, _: _ask(scene, "no-role")),
     ),
     Mistake(
         "lost-role",
@@ -110,11 +106,11 @@ MISTAKES_OF_IDENTITIES: tuple[Mistake, ...] = (
             "PermissionDenied",
             "You are not allowed to read on secrets",
             "Give the identity a role that may read {project}/dev:/, such as viewer.",
-            "keybearer members set CLIENT_ID_OR_NAME --project {project} --role viewer",
+            "keybearer members set {client-id-of-lost-role} --project {project} --role viewer",
             turn="ServiceAdministrator",
         ),
         # Nobody asks: the operator looks again within a minute.
-        Cure(words=_client_id("lost-role")),
+        Cure(),
     ),
     Mistake(
         "no-identity",

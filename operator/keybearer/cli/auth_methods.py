@@ -37,6 +37,14 @@ _REVIEWERS: Mapping[str, str] = {
 }
 """By `token_reviewer` of the settings."""
 
+Namespaces = Annotated[
+    list[str] | None,
+    typer.Option("--namespace", help="Namespaces that may log in; * is a wildcard; repeatable."),
+]
+ServiceAccounts = Annotated[
+    list[str] | None, typer.Option("--service-account", help="ServiceAccounts that may log in; repeatable.")
+]
+Audience = Annotated[str | None, typer.Option(help="The audience that tokens must have.")]
 CaFile = Annotated[
     Path | None, typer.Option(help="PEM certificates that the service trusts there.", dir_okay=False)
 ]
@@ -65,13 +73,9 @@ def attach_kubernetes_auth(
             allow_dash=True,
         ),
     ] = None,
-    namespace: Annotated[
-        list[str] | None, typer.Option(help="Namespaces that may log in; * is a wildcard; repeatable.")
-    ] = None,
-    service_account: Annotated[
-        list[str] | None, typer.Option(help="ServiceAccounts that may log in; repeatable.")
-    ] = None,
-    audience: Annotated[str | None, typer.Option(help="The audience that tokens must have.")] = None,
+    namespace: Namespaces = None,
+    service_account: ServiceAccounts = None,
+    audience: Audience = None,
     token_ttl: TokenTtl = None,
     token_max_ttl: TokenMaxTtl = None,
     token_uses: TokenUses = None,
@@ -119,13 +123,9 @@ def update_kubernetes_auth(
     no_reviewer_token: Annotated[
         bool, typer.Option("--no-reviewer-token", help="Remove the reviewer's token.")
     ] = False,
-    namespace: Annotated[
-        list[str] | None, typer.Option(help="Namespaces that may log in; * is a wildcard; repeatable.")
-    ] = None,
-    service_account: Annotated[
-        list[str] | None, typer.Option(help="ServiceAccounts that may log in; repeatable.")
-    ] = None,
-    audience: Annotated[str | None, typer.Option(help="The audience that tokens must have.")] = None,
+    namespace: Namespaces = None,
+    service_account: ServiceAccounts = None,
+    audience: Audience = None,
     token_ttl: TokenTtl = None,
     token_max_ttl: TokenMaxTtl = None,
     token_uses: TokenUses = None,

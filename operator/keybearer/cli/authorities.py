@@ -335,7 +335,7 @@ def _set(authority: str, status: AuthorityStatusWord, project: str | None, outpu
 
 
 def _require_none_given(given: Mapping[str, object], kind: str) -> None:
-    """Let pass what none of these options is given with.
+    """Let pass if none of these options is given.
 
     Raises:
         ConfigurationError: one is, which the other kind of authority has.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from keybearer.base.json_reading import mapping_of
 from keybearer.cli.cluster import Kubeconfig, kubeconfig_of
 from keybearer.cli.failures import CommandError, ExitStatus
 
@@ -116,11 +117,10 @@ async def _look(gateway: Gateway, namespaces: Sequence[str]) -> list[_Found]:
 def _read(resource: Resource, body: JsonObject) -> _Found:
     from keybearer.kube.resources import ObjectKey
 
-    meta = body.get("metadata")
-    meta = meta if isinstance(meta, dict) else {}
+    meta = mapping_of(body.get("metadata"))
     return _Found(
         resource,
-        ObjectKey(str(meta.get("namespace", "")), str(meta.get("name", ""))),
+        ObjectKey.of(body),
         str(meta.get("uid", "")),
         is_being_deleted=bool(meta.get("deletionTimestamp")),
         has_finalizer=bool(meta.get("finalizers")),

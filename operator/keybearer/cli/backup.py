@@ -46,8 +46,8 @@ def backup(
         Path | None,
         typer.Option(
             "--output-dir",
-            help="Instead of --output: a directory of backups, to which one is added under a name with the moment. "
-            "Made where there is none.",
+            help="Instead of --output: add the backup to this directory, with the time in its name. The directory is "
+            "made if it doesn't exist.",
         ),
     ] = None,
     keep: Annotated[

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 import typer
 
 from keybearer.base.errors import ConfigurationError
+from keybearer.base.folder_paths import parent_and_name
 from keybearer.base.ids import is_uuid
 from keybearer.cli.failures import CommandError, ExitStatus, not_found
 from keybearer.cli.loading import collector_at_rest
@@ -34,6 +35,7 @@ __all__ = [
     "address_of",
     "connected",
     "current_login",
+    "has_folder",
     "in_folder",
     "in_project",
     "is_id",
@@ -179,15 +181,24 @@ def require_folder(client: Keybearer, place: SecretPlace) -> None:
         CommandError: there is none.
     """
     environment, path = place["environment"], place["secret_path"]
-    parent, _, name = path.rstrip("/").rpartition("/")
-    if not name:
-        return
-    beside = client.folders.list(project_id=place["project_id"], environment=environment, path=parent or "/")
-    if all(folder.name != name for folder in beside):
+    if not has_folder(client, place["project_id"], environment, path):
         raise not_found(
             f"there is no folder {path} in environment {environment}",
-            f"List what there is: keybearer folders list --path {parent or '/'}",
+            f"List what there is: keybearer folders list --path {parent_and_name(path)[0]}",
         )
+
+
+def has_folder(client: Keybearer, project_id: str, environment: str, path: str) -> bool:
+    """Return whether there is such a folder.
+
+    Raises:
+        NotFound: there is none above it either.
+    """
+    parent, name = parent_and_name(path)
+    if not name:
+        return True
+    beside = client.folders.list(project_id=project_id, environment=environment, path=parent)
+    return any(folder.name == name for folder in beside)
 
 
 def current_login() -> CurrentLogin:

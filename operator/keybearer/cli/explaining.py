@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+from keybearer.base.json_reading import mapping_of
 from keybearer.cli.cluster import missing_object
 from keybearer.cli.output import PIPE_WIDTH, OutputFormat, print_json, printable
 
@@ -44,12 +45,12 @@ async def _explain_sync(gateway: Gateway, key: ObjectKey, body: Mapping[str, Jso
     from keybearer.cli.explanation import explain
     from keybearer.kube.resources import CONFIG_MAPS, SECRETS, ObjectKey
 
-    spec = body.get("spec")
-    target = _part(spec, "target")
+    spec = mapping_of(body.get("spec"))
+    target = mapping_of(spec.get("target"))
     kind = CONFIG_MAPS if target.get("kind") == "ConfigMap" else SECRETS
     target_key = ObjectKey(key.namespace, str(target.get("name") or key.name))
     seen_target = await _seen(gateway, kind, target_key)
-    identity = _part(spec, "identityRef").get("name")
+    identity = mapping_of(spec.get("identityRef")).get("name")
     seen_identity = None
     if isinstance(identity, str):
         seen_identity = await _seen(gateway, SECRETS, ObjectKey(key.namespace, identity))
@@ -60,11 +61,6 @@ async def _secrets(gateway: Gateway, namespace: str, names: Iterable[str]) -> di
     from keybearer.kube.resources import SECRETS, ObjectKey
 
     return {name: await _seen(gateway, SECRETS, ObjectKey(namespace, name)) for name in names}
-
-
-def _part(body: JsonValue, name: str) -> Mapping[str, JsonValue]:
-    found = body.get(name) if isinstance(body, dict) else None
-    return found if isinstance(found, dict) else {}
 
 
 async def _seen(gateway: Gateway, resource: Resource, key: ObjectKey) -> SeenObject | None:
@@ -79,9 +75,9 @@ async def _seen(gateway: Gateway, resource: Resource, key: ObjectKey) -> SeenObj
         return SeenObject((), is_hidden=True)
     if body is None:
         return None
-    labels = _part(body.get("metadata"), "labels")
+    labels = mapping_of(mapping_of(body.get("metadata")).get("labels"))
     owner = labels.get(OWNER_LABEL)
-    keys = {**_part(dict(body), "data"), **_part(dict(body), "binaryData")}
+    keys = {**mapping_of(body.get("data")), **mapping_of(body.get("binaryData"))}
     return SeenObject(tuple(sorted(keys)), owner if isinstance(owner, str) else None)
 
 

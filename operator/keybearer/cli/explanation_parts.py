@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from pydantic import JsonValue, ValidationError
 
+from keybearer.base.json_reading import mapping_of, text_of
 from keybearer.controllers.annotations import asking
 from keybearer.controllers.custom_resource import (
     Condition,
@@ -19,7 +20,6 @@ from keybearer.controllers.custom_resource import (
     Turn,
     describe_invalid,
 )
-from keybearer.controllers.json_reading import mapping_of, text_of
 from keybearer.controllers.remedy import AS_THE_MESSAGE_SAYS, SHARED_REMEDIES, Remedy, diagnosed
 from keybearer.controllers.target.status import WorkloadStatus
 
@@ -256,11 +256,11 @@ def explained(
     return tell(read, seen).whole()
 
 
-def names(listed: Iterable[str]) -> str:
+def names(listed: Iterable[str], most: int = _NAMED) -> str:
     """Return names as a sentence has them: the first ones, and how many more there are."""
     every = list(listed)
-    more = len(every) - _NAMED
-    return ", ".join(every[:_NAMED]) + (f" and {more} more" if more > 0 else "")
+    more = len(every) - most
+    return ", ".join(every[:most]) + (f" and {more} more" if more > 0 else "")
 
 
 def several(count: int, noun: str) -> str:

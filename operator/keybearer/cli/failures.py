@@ -48,7 +48,7 @@ class ExitStatus(IntEnum):
     REFUSED = 7
     """The service refuses, and will again."""
     NOT_AS_WANTED = 8
-    """`--exit-code`: what was looked at isn't as it should be, or something would change."""
+    """Something isn't as it should be, or would change; some commands end so with `--exit-code` only."""
     NOT_EXECUTABLE = 126
     """`run`: the program can't be started; as in shells."""
     NO_SUCH_PROGRAM = 127

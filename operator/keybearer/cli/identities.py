@@ -14,7 +14,7 @@ import typer
 from keybearer.cli.auth_methods import kubernetes_auth, ldap_auth
 from keybearer.cli.connecting import connected, project_id_of
 from keybearer.cli.failures import CommandError, ExitStatus, failure_of, misused
-from keybearer.cli.identity_finding import WhichIdentity, identity_id_of
+from keybearer.cli.identity_finding import WhichIdentity, identity_id_of, organization_id_of
 from keybearer.cli.nouns import Noun
 from keybearer.cli.on_demand import new_group
 from keybearer.cli.output import (
@@ -85,7 +85,7 @@ def create_identity(
     """
     with connected() as client:
         project_id = None if project is None else project_id_of(client, project)
-        identity = client.identities.create(name, organization_id=_organization_id(client), role=role)
+        identity = client.identities.create(name, organization_id=organization_id_of(client), role=role)
         with _taken_back_on_failure(client, identity):
             settings = client.identities.universal_auth.attach(identity.id)
             if project_id is not None:
@@ -197,13 +197,6 @@ def _taken_back_on_failure(client: Keybearer, identity: Identity) -> Iterator[No
                 f"Delete it, and begin anew: keybearer identities delete {identity.id}",
             ) from error
         raise
-
-
-def _organization_id(client: Keybearer) -> str:
-    found = client.organizations.list()
-    if not found:
-        raise CommandError("you belong to no organization", ExitStatus.DENIED)
-    return found[0].id
 
 
 def _uses(so_far: int, limit: int) -> str:

@@ -13,7 +13,7 @@ from keybearer.cli.failures import CommandError, ExitStatus, not_found
 if TYPE_CHECKING:
     from keybearer.client import Identity, Keybearer, User, UserMembership
 
-__all__ = ["WhichIdentity", "actor_id_of", "identity_id_of", "membership_of", "user_of"]
+__all__ = ["WhichIdentity", "actor_id_of", "identity_id_of", "membership_of", "organization_id_of", "user_of"]
 
 WhichIdentity = Annotated[
     str, typer.Argument(help="Name, client id or id of the identity.", metavar="IDENTITY")
@@ -90,6 +90,18 @@ def actor_id_of(client: Keybearer, who: str, project_id: str | None) -> str:
     if "@" not in who:
         return identity_id_of(client, who)
     return user_of(client, who).id if project_id is None else membership_of(client, project_id, who).user.id
+
+
+def organization_id_of(client: Keybearer) -> str:
+    """Return the id of the organization of whoever asks.
+
+    Raises:
+        CommandError: there is none.
+    """
+    found = client.organizations.list()
+    if not found:
+        raise CommandError("you belong to no organization", ExitStatus.DENIED)
+    return found[0].id
 
 
 def _by_client_id(client: Keybearer, listed: Iterable[Identity], wanted: str) -> str | None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from keybearer.base.json_reading import list_of, mapping_of, text_of
 from keybearer.controllers.identity import USUAL_API_AUDIENCES, ServicePolicy
-from keybearer.controllers.json_reading import list_of, mapping_of, text_of
 from keybearer.kube.errors import ForbiddenError
 from keybearer.kube.resources import DEPLOYMENTS, STATEFUL_SETS, ObjectKey, Resource
 
@@ -28,6 +28,8 @@ __all__ = [
     "find_operators",
     "find_workloads",
     "operator_may",
+    "policy_of",
+    "reading_operator",
 ]
 
 OPERATOR, SERVICE = "operator", "service"
@@ -174,6 +176,39 @@ async def find_workloads(gateway: Gateway, component: str, namespace: str) -> Fo
         return FoundWorkloads(await _listed(gateway, component, None), everywhere=True)
     except ForbiddenError:
         return FoundWorkloads(await _listed(gateway, component, namespace), everywhere=False)
+
+
+async def reading_operator(gateway: Gateway, serving: Iterable[Operator], namespace: str) -> Operator | None:
+    """Return the first of these operators that may read the Secrets of a namespace.
+
+    Raises:
+        ForbiddenError: the person may not ask.
+    """
+    for one in serving:
+        if await one.reads_secrets(gateway, namespace):
+            return one
+    return None
+
+
+def policy_of(operator: Operator | None, default_url: str, own_url: str) -> ServicePolicy:
+    """Return the rules by which an identity Secret is judged.
+
+    Args:
+        operator: reads it. If none can be seen, its rules are not known, and only the Secret itself is judged.
+        default_url: the service of a Secret that names none, where no operator says so.
+        own_url: the service that the Secret names; may be empty.
+
+    Raises:
+        ConfigurationError: the operator can't work with its options.
+    """
+    if operator is not None:
+        return operator.service_policy()
+    return ServicePolicy(
+        default_url=default_url,
+        allowed_urls=frozenset({own_url} if own_url else ()),
+        allow_insecure_http=True,
+        api_audiences=USUAL_API_AUDIENCES,
+    )
 
 
 async def operator_may(gateway: Gateway, operator: Operator, attributes: Mapping[str, JsonValue]) -> bool:

@@ -29,7 +29,7 @@ from keybearer.cli.certificate_finding import (
 )
 from keybearer.cli.failures import CommandError, ExitStatus, misused, nothing_to_change
 from keybearer.cli.on_demand import new_group
-from keybearer.cli.output import Output, OutputFormat, Yes, print_fields, require_confirmed
+from keybearer.cli.output import Output, OutputFormat, Yes, note, print_fields, require_confirmed
 
 if TYPE_CHECKING:
     from keybearer.client import CertificatePolicy, Keybearer, NameRule, PolicyBinding, UsageRule
@@ -184,7 +184,8 @@ def update(
     """Change a policy.
 
     Options that aren't given change nothing. --allow, --require and --deny replace everything that the policy says of
-    the same TYPE. The rules apply to requests from now on; certificates that were issued before stay valid.
+    the same TYPE, and the command prints that. The rules apply to requests from now on; certificates that were issued
+    before stay valid.
     """
     from keybearer.client import AlgorithmRule, ValidityRule
 
@@ -217,6 +218,10 @@ def update(
             validity=None if (max_ttl, max_backdate, max_postdate) == (None, None, None) else validity,
         )
     POLICY.print_done(output, changed, "is changed")
+    now = _fields_of(changed)
+    for row in _fields_of(found):
+        if row not in now:
+            note(f"Before: {' '.join(row)}")
 
 
 @policies.command("bind")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from keybearer.base.folder_paths import parent_and_name
 from keybearer.cli.connecting import (
     EnvironmentName,
     FolderPath,
@@ -154,7 +155,7 @@ def create_folder(
     output: Output = OutputFormat.TABLE,
 ) -> None:
     """Create a folder."""
-    above, name = _split(path)
+    above, name = parent_and_name(path)
     with in_project(project) as (client, project_id):
         made = client.folders.create(
             name, project_id=project_id, environment=environment, path=above, description=description
@@ -173,14 +174,9 @@ def delete_folder(
 ) -> None:
     """Delete a folder."""
     require_confirmed(f"Delete folder {environment}:{path}?", yes=yes)
-    above, name = _split(path)
+    above, name = parent_and_name(path)
     with in_project(project) as (client, project_id):
         deleted = client.folders.delete(
             name, project_id=project_id, environment=environment, path=above, force_delete=force
         )
     print_done(output, deleted, f"Folder {environment}:{path} is deleted.")
-
-
-def _split(path: str) -> tuple[str, str]:
-    above, _, name = ("/" + path.strip("/")).rpartition("/")
-    return above or "/", name

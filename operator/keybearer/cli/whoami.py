@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -131,11 +131,7 @@ def _claims(token: str) -> Mapping[str, JsonValue]:
 def _roles(one: _Membership) -> str:
     if one.roles is None:
         return "(you may not list its members)"
-    return _joined(one.roles) or "(by your role in the organization)"
-
-
-def _joined(words: Iterable[str]) -> str:
-    return ", ".join(words)
+    return ", ".join(one.roles) or "(by your role in the organization)"
 
 
 def _end(instant: datetime | None) -> str:

@@ -11,6 +11,7 @@ from datetime import timedelta
 from pydantic import JsonValue
 
 from keybearer.base.clock import Clock
+from keybearer.base.json_reading import mapping_of, texts_of
 from keybearer.base.logs import get_logger
 from keybearer.client import NotFound
 from keybearer.controllers.cleanup_tokens import CleanupToken
@@ -21,7 +22,6 @@ from keybearer.controllers.identity import (
     parse_identity_secret,
     trim_secret,
 )
-from keybearer.controllers.json_reading import mapping_of
 from keybearer.controllers.outcome import ReconcileError, StalledError
 from keybearer.controllers.references import References
 from keybearer.controllers.service_session import ServiceSession
@@ -300,9 +300,7 @@ class ServiceAccess:
 
 
 def _labels(body: Mapping[str, JsonValue] | None) -> Mapping[str, str]:
-    meta = body.get("metadata") if body is not None else None
-    labels = meta.get("labels") if isinstance(meta, Mapping) else None
-    return {k: v for k, v in labels.items() if isinstance(v, str)} if isinstance(labels, Mapping) else {}
+    return texts_of(mapping_of((body or {}).get("metadata")).get("labels"))
 
 
 def _missing(key: ObjectKey) -> StalledError:

@@ -12,8 +12,8 @@ from datetime import datetime
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
+from keybearer.base.json_reading import mapping_of, text_of
 from keybearer.base.logs import get_logger
-from keybearer.controllers.json_reading import mapping_of, text_of
 from keybearer.kube.errors import NotFoundError
 from keybearer.kube.gateway import Gateway
 from keybearer.kube.resources import SECRETS, JsonObject, ObjectKey

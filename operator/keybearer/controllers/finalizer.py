@@ -8,7 +8,7 @@ from datetime import timedelta
 from pydantic import JsonValue
 
 from keybearer.base.clock import Clock, parse_instant
-from keybearer.controllers.json_reading import list_of
+from keybearer.base.json_reading import list_of
 from keybearer.controllers.kinds import RESOURCES
 from keybearer.controllers.objects import ObservedObject
 from keybearer.controllers.outcome import ObjectGoneError

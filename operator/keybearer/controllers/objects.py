@@ -14,10 +14,10 @@ from typing import Self
 import orjson
 from pydantic import JsonValue
 
+from keybearer.base.json_reading import list_of, mapping_of, text_of
 from keybearer.base.packed_json import packed_json
 from keybearer.controllers.annotations import IMPORT_BEHAVIOR, REQUEST, REQUESTED_AT
 from keybearer.controllers.custom_resource import NEVER_OBSERVED
-from keybearer.controllers.json_reading import list_of, mapping_of, text_of
 from keybearer.controllers.kinds import RESOURCES
 from keybearer.controllers.work import WorkKey
 from keybearer.kube.gateway import Identity, Listed

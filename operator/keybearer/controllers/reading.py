@@ -10,8 +10,8 @@ from pydantic import JsonValue, TypeAdapter, ValidationError
 from pydantic.alias_generators import to_camel
 from pydantic.fields import FieldInfo
 
+from keybearer.base.json_reading import mapping_of
 from keybearer.controllers.custom_resource import STORED, ResourceModel, StatusModel, describe_invalid
-from keybearer.controllers.json_reading import mapping_of
 from keybearer.controllers.objects import ObjectStore, ObservedObject
 from keybearer.controllers.outcome import StalledError
 

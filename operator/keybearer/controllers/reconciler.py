@@ -15,12 +15,12 @@ from typing import Generic, TypeVar
 import orjson
 
 from keybearer.base.clock import Clock
+from keybearer.base.json_reading import mapping_of
 from keybearer.base.logs import get_logger
 from keybearer.controllers.conditions import Tone, last_reason
 from keybearer.controllers.custom_resource import Diagnosis, SpecModel, StatusModel
 from keybearer.controllers.faults import report_fault
 from keybearer.controllers.finalizer import DEFAULT_DEADLINE, FINALIZER, FinalizerKeeper
-from keybearer.controllers.json_reading import mapping_of
 from keybearer.controllers.objects import ObjectStore, ObservedObject
 from keybearer.controllers.outcome import ObjectGoneError, Outcome, ReconcileError, StalledError
 from keybearer.controllers.reading import latest_status, read_spec, read_spec_in_part, read_status
@@ -226,7 +226,7 @@ class KindReconciler(ABC, Generic[_SpecT, _StatusT, _OutcomeT]):
         if seen.deletion_timestamp is not None:
             return await self._clean_up(seen, previous, reconcile_id)
         request = pending_request(seen, previous.last_handled_requested_at)
-        if request is not None and not request.is_known(self._kind.requests):
+        if request is not None and request.kind not in self._kind.requests:
             self._telemetry.request_unknown(seen, request, self._kind.requests)
             request = request.as_sync()
         outcome, result = await self._run(seen, previous, request, reconcile_id)

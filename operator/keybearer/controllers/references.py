@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 
 from pydantic import JsonValue
 
+from keybearer.base.json_reading import mapping_of
 from keybearer.controllers.identity import IDENTITY_KEYS, trim_secret
-from keybearer.controllers.json_reading import mapping_of
 from keybearer.controllers.objects import TargetKey
 from keybearer.controllers.outcome import ObjectGoneError
 from keybearer.controllers.work import Lane, Trigger, WorkKey

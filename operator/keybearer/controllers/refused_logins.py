@@ -13,7 +13,7 @@ from keybearer.base.ids import is_uuid
 from keybearer.controllers.remedy import Remedy
 from keybearer.controllers.sources.session import SourceFailure
 
-__all__ = ["LoginTerms", "RefusedLogins", "naming"]
+__all__ = ["LoginTerms", "RefusedLogins", "with_identity"]
 
 _LOCKED_WITHIN = timedelta(seconds=30)
 _HELD = timedelta(seconds=60)
@@ -38,13 +38,13 @@ class LoginTerms:
         rejected: what is to be done where the service refuses the credentials.
         unattached: what is to be done where the identity has no such method; None for the same.
         locks: whether refused logins are counted, and lock the identity out.
-        named: the identity in commands, its id or client id; empty where neither is known.
+        identity: its id or client id; empty where neither is known.
     """
 
     rejected: Remedy | None = None
     unattached: Remedy | None = None
     locks: bool = True
-    named: str = ""
+    identity: str = ""
 
 
 class RefusedLogins:
@@ -73,8 +73,7 @@ class RefusedLogins:
         held = _HELD if terms.locks else _HELD_FREELY.delay(self._in_a_row, self._rng)
         self._until = now + held.total_seconds()
         usual = (terms.unattached or terms.rejected) if is_unattached else terms.rejected
-        named = self.named(failure.remedy) or (None if usual is None else naming(usual, terms.named))
-        self._last = replace(failure, after=held, remedy=named)
+        self._last = replace(failure, after=held, remedy=self.with_identity(failure.remedy or usual))
         return self._last
 
     def forget(self) -> None:
@@ -93,14 +92,12 @@ class RefusedLogins:
             return
         self._last, self._until = None, 0.0
 
-    def named(self, remedy: Remedy | None) -> Remedy | None:
-        """Return a remedy for whoever administers the identity, with its id in the command if that is known."""
-        if remedy is None or "IDENTITY_ID" not in (remedy.command or ""):
-            return remedy
-        return naming(remedy, self._terms.named)
+    def with_identity(self, remedy: Remedy | None) -> Remedy | None:
+        """Return a remedy with the identity in its command, if that is known."""
+        return None if remedy is None else with_identity(remedy, self._terms.identity)
 
 
-def naming(remedy: Remedy, identity: str) -> Remedy:
+def with_identity(remedy: Remedy, identity: str) -> Remedy:
     """Return a remedy with the identity in its command, if what names it is an id.
 
     Other text of a Secret, perhaps one that was put under a wrong key, is never shown.

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 from pydantic import JsonValue
 
+from keybearer.base.json_reading import list_of, mapping_of, text_of
 from keybearer.controllers.annotations import APPROVE_PLAN, IMPORT, RELEASE_GUARD, SYNC, asking
 from keybearer.controllers.custom_resource import STEP_MAX, Diagnosis, Turn
-from keybearer.controllers.json_reading import list_of, mapping_of, text_of
 
 __all__ = ["AS_THE_MESSAGE_SAYS", "SHARED_REMEDIES", "Remedy", "diagnosed"]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import dataclass
 
 from keybearer.controllers.annotations import (
@@ -34,10 +33,6 @@ class PendingRequest:
     requested_at: str
     kind: str
     import_behavior: str | None = None
-
-    def is_known(self, requests: Collection[str]) -> bool:
-        """Tell whether it is one of these."""
-        return self.kind in requests
 
     @property
     def imports(self) -> bool:

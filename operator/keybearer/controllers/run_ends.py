@@ -1,4 +1,4 @@
-"""How one run of an object of any kind ends where something stands against it: for conditions, and for the queue."""
+"""How a run of an object of any kind ends that can't be carried out: for conditions, and for the queue."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _AGAIN = RunResult(failed=True)
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """The end of a run that something foreseen stood against, as its conditions are to tell it.
+    """The end of a run that broke off with a known error, as its conditions say it.
 
     Attributes:
         tone: whose turn it is.

@@ -6,6 +6,7 @@ import shlex
 
 from pydantic import JsonValue
 
+from keybearer.base.json_reading import list_of, mapping_of, mappings_of, text_of
 from keybearer.client import (
     AnswerTooLong,
     ClientError,
@@ -19,14 +20,13 @@ from keybearer.client import (
     Unauthenticated,
 )
 from keybearer.controllers.custom_resource import Turn
-from keybearer.controllers.json_reading import list_of, mapping_of, text_of
 from keybearer.controllers.outcome import ReconcileError, WaitingError
 from keybearer.controllers.remedy import AS_THE_MESSAGE_SAYS, Remedy
 from keybearer.controllers.sources.query import SourceQuery
 from keybearer.controllers.sources.session import SourceFailure
 from keybearer.wire.token_reviews import UNREACHABLE_API, UNTRUSTED_API
 
-__all__ = ["describe_failure", "describe_refusal", "is_at_login", "is_of_login"]
+__all__ = ["arose_at_login", "describe_failure", "describe_refusal", "refuses_login"]
 
 _LOGINS = "/api/v1/auth/"
 _OTHER_REFUSAL = "ForbiddenError"
@@ -55,7 +55,7 @@ def describe_failure(
         return _described_already(error)
     if isinstance(error, (TransportError, ServerFailure, RateLimited)):
         return _describe_passing(url, error)
-    if is_of_login(error):
+    if refuses_login(error):
         return _describe_login(url, error)
     remedy: Remedy | None = None
     match error:
@@ -93,13 +93,13 @@ def describe_failure(
     return SourceFailure(reason, text, passing=False, remedy=remedy)
 
 
-def is_of_login(error: ClientError) -> bool:
-    """Whether it is the login that the service refused: the credentials, or an identity that has no such method."""
+def refuses_login(error: ClientError) -> bool:
+    """Whether the service refuses the login: the credentials, or an identity that has no such method."""
     return isinstance(error, Unauthenticated) or (isinstance(error, NotFound) and _LOGINS in error.asked)
 
 
-def is_at_login(error: ClientError) -> bool:
-    """Whether it came when the identity logged in, whatever the reason: it says nothing of what was asked."""
+def arose_at_login(error: ClientError) -> bool:
+    """Whether it arose when the identity logged in, whatever the reason: it says nothing of what was asked."""
     return isinstance(error, ServiceError) and _LOGINS in error.asked
 
 
@@ -177,7 +177,7 @@ def _remedy_of_denial(error: PermissionDenied, what: str, project: str, *, least
         project: where; a slug, an id, or a brace that `diagnosed` fills.
         least: the least role that whoever asks needs for the rest of its work.
     """
-    denial = next((one for one in map(mapping_of, list_of(error.details)) if "action" in one), {})
+    denial = next((one for one in mappings_of(error.details) if "action" in one), {})
     where = project if project.startswith("{") else shlex.quote(project)
     if denial.get("inverted") is True:
         return Remedy(
@@ -233,7 +233,7 @@ def describe_refusal(url: str, what: str, error: ClientError | ReconcileError) -
         return _described_already(error)
     if isinstance(error, (TransportError, ServerFailure, RateLimited)):
         return _describe_passing(url, error)
-    if is_of_login(error):
+    if refuses_login(error):
         return _describe_login(url, error)
     match error:
         case PermissionDenied() if error.error != _OTHER_REFUSAL:

@@ -16,6 +16,7 @@ from typing import TypeVar
 
 from keybearer.base.backoff import Backoff
 from keybearer.base.clock import Clock
+from keybearer.base.folder_paths import parent_and_name
 from keybearer.base.logs import get_logger
 from keybearer.client import (
     AsyncEventStream,
@@ -43,10 +44,10 @@ from keybearer.controllers.remedy import Remedy
 from keybearer.controllers.resilience import CircuitBreaker, TokenBucket
 from keybearer.controllers.resource_fields import told_instant
 from keybearer.controllers.service_failures import (
+    arose_at_login,
     describe_failure,
     describe_refusal,
-    is_at_login,
-    is_of_login,
+    refuses_login,
 )
 from keybearer.controllers.sources.query import SourceQuery
 from keybearer.controllers.sources.session import Listing, NotChanged, SourceFailure
@@ -213,7 +214,7 @@ class ServiceSession:
             async with self._many_turns if many else nullcontext():
                 outcome = await act(self._client)
         except (ClientError, ReconcileError) as error:
-            if isinstance(error, NotFound) and not is_of_login(error):
+            if isinstance(error, NotFound) and not refuses_login(error):
                 self._breaker.succeeded()
                 raise
             raise _as_error(self._noted(error, describe_refusal(self._url, what, error))) from None
@@ -309,11 +310,11 @@ class ServiceSession:
             NotFound: the folder doesn't exist.
             ClientError: the service can't be asked.
         """
-        parent, _, name = query.path.rstrip("/").rpartition("/")
+        parent, name = parent_and_name(query.path)
         if not name:
             return
         folders = await self._client.folders.list(
-            project_id=await self._project_id(query), environment=query.environment, path=parent or "/"
+            project_id=await self._project_id(query), environment=query.environment, path=parent
         )
         if all(folder.name != name for folder in folders):
             raise NotFound(f"folder {query.path} doesn't exist", status=404, error="NotFound")
@@ -340,13 +341,13 @@ class ServiceSession:
             self._outage = failure
         elif isinstance(error, ClientError):  # anything else arose before the service was asked
             self._breaker.succeeded()
-        if isinstance(error, ClientError) and is_of_login(error):
+        if isinstance(error, ClientError) and refuses_login(error):
             return self._logins.refused(failure, is_unattached=isinstance(error, NotFound))
-        return replace(failure, remedy=self._logins.named(failure.remedy))
+        return replace(failure, remedy=self._logins.with_identity(failure.remedy))
 
 
 def _kind_of_refusal(error: ClientError | ReconcileError) -> RefusalKind:
-    if isinstance(error, ClientError) and is_at_login(error):
+    if isinstance(error, ClientError) and arose_at_login(error):
         return RefusalKind.FAILED  # it says nothing of events
     match error:
         case PermissionDenied():

@@ -27,7 +27,7 @@ from keybearer.controllers.custom_resource import Turn
 from keybearer.controllers.identity import IdentityMethod, ServiceIdentity
 from keybearer.controllers.instant import STREAMS_MAX
 from keybearer.controllers.outcome import StalledError, WaitingError
-from keybearer.controllers.refused_logins import LoginTerms, naming
+from keybearer.controllers.refused_logins import LoginTerms, with_identity
 from keybearer.controllers.remedy import Remedy
 from keybearer.controllers.service_session import ANSWER_MAX_BYTES, ServiceSession
 from keybearer.kube.errors import ForbiddenError, InvalidError, KubeError, NotFoundError
@@ -141,7 +141,7 @@ class SessionOpener:
                 rejected=REJECTED_LOGINS[identity.method],
                 unattached=_UNATTACHED.get(identity.method),
                 locks=identity.method in _LOCKING,
-                named=_name_of(identity),
+                identity=_name_of(identity),
             ),
         )
 
@@ -169,7 +169,7 @@ class SessionOpener:
 
 def remedy_of_rejection(identity: ServiceIdentity) -> Remedy:
     """Return what is to be done where the service refuses an identity's credentials, with its id in the command."""
-    return naming(REJECTED_LOGINS[identity.method], _name_of(identity))
+    return with_identity(REJECTED_LOGINS[identity.method], _name_of(identity))
 
 
 def _name_of(identity: ServiceIdentity) -> str:

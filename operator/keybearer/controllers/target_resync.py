@@ -6,9 +6,9 @@ import asyncio
 import random
 
 from keybearer.base.backoff import jittered
+from keybearer.base.json_reading import mapping_of, text_of
 from keybearer.base.logs import get_logger
 from keybearer.controllers.intake import EventIntake
-from keybearer.controllers.json_reading import mapping_of, text_of
 from keybearer.controllers.objects import ObjectStore, TargetKey, is_newer
 from keybearer.controllers.observed_targets import ObservedStore
 from keybearer.controllers.queue import WorkQueue

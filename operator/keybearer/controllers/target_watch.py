@@ -11,8 +11,8 @@ import random
 from collections.abc import Sequence
 from typing import Final
 
+from keybearer.base.json_reading import mapping_of, text_of
 from keybearer.controllers.intake import EventIntake
-from keybearer.controllers.json_reading import mapping_of, text_of
 from keybearer.controllers.objects import TargetKey
 from keybearer.controllers.observed_targets import ObservedStore
 from keybearer.controllers.target.desired import MANAGED_LABEL

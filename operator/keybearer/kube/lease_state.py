@@ -14,6 +14,7 @@ from datetime import datetime, timedelta
 from enum import Enum, auto
 from typing import Self
 
+from keybearer.base.json_reading import instant_of, mapping_of
 from keybearer.kube.microtime import format_micro_time
 from keybearer.kube.resources import JsonObject, ObjectKey
 
@@ -57,7 +58,7 @@ class LeaseClaim:
 
 @dataclass(frozen=True, slots=True)
 class LeaseRecord:
-    """What a Lease says. The times are kept as written: they only tell whether it has changed."""
+    """What a Lease says. The times are kept as written: an election only asks whether they have changed."""
 
     holder: str
     duration: timedelta
@@ -69,10 +70,7 @@ class LeaseRecord:
     @classmethod
     def from_object(cls, lease: JsonObject) -> Self:
         """Read a Lease; what is missing counts as empty, as with a Lease that kubectl has made."""
-        spec = lease.get("spec")
-        spec = spec if isinstance(spec, dict) else {}
-        metadata = lease.get("metadata")
-        metadata = metadata if isinstance(metadata, dict) else {}
+        spec, metadata = mapping_of(lease.get("spec")), mapping_of(lease.get("metadata"))
         seconds, transitions = spec.get("leaseDurationSeconds"), spec.get("leaseTransitions")
         return cls(
             holder=str(spec.get("holderIdentity") or ""),
@@ -82,6 +80,25 @@ class LeaseRecord:
             transitions=transitions if isinstance(transitions, int) else 0,
             resource_version=str(metadata.get("resourceVersion") or ""),
         )
+
+    @property
+    def acquired(self) -> datetime | None:
+        """When its holder got it, by the holder's clock; None where it doesn't say so."""
+        return instant_of(self.acquired_at)
+
+    @property
+    def renewed(self) -> datetime | None:
+        """When its holder renewed it, by the holder's clock; None where it doesn't say so."""
+        return instant_of(self.renewed_at)
+
+    @property
+    def expires(self) -> datetime | None:
+        """When another may take it unless it is renewed, by the holder's clock. To be shown; no election uses it."""
+        renewed = self.renewed
+        try:
+            return None if renewed is None else renewed + self.duration
+        except OverflowError:
+            return None  # after the year 9999: no operator writes that
 
 
 class Standing(Enum):

@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 from pydantic import JsonValue
 
+from keybearer.base.json_reading import mapping_of, text_of
 from keybearer.kube.errors import InvalidError
 
 __all__ = [
@@ -57,10 +58,8 @@ class ObjectKey:
     @classmethod
     def of(cls, body: Mapping[str, JsonValue]) -> Self:
         """Return the key of an object, as its metadata says; a part that is missing or no text is empty."""
-        meta = body.get("metadata")
-        held = meta if isinstance(meta, dict) else {}
-        namespace, name = held.get("namespace"), held.get("name")
-        return cls(namespace if isinstance(namespace, str) else "", name if isinstance(name, str) else "")
+        meta = mapping_of(body.get("metadata"))
+        return cls(text_of(meta.get("namespace")), text_of(meta.get("name")))
 
     def __str__(self) -> str:
         return f"{self.namespace}/{self.name}" if self.namespace else self.name

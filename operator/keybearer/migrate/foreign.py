@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from pydantic import JsonValue
 
+from keybearer.base.json_reading import mapping_of, text_of, texts_of
 from keybearer.migrate.fields import Part
 from keybearer.migrate.findings import Notes
 
@@ -99,16 +100,14 @@ def objects_of(document: JsonValue, file: str, number: int, *, depth: int = 0) -
         return
     if not isinstance(api_version, str) or not isinstance(kind, str):
         return
-    metadata = document.get("metadata")
-    about = metadata if isinstance(metadata, dict) else {}
-    spec = document.get("spec")
-    name = _text(about.get("name")) or _text(about.get("generateName")).rstrip("-") or _UNNAMED
-    annotations = _texts(about.get("annotations"))
+    about = mapping_of(document.get("metadata"))
+    name = text_of(about.get("name")) or text_of(about.get("generateName")).rstrip("-") or _UNNAMED
+    annotations = texts_of(about.get("annotations"))
     annotations.pop(_LAST_APPLIED, None)
     yield ForeignObject(
-        Origin(file, number, api_version, kind, _text(about.get("namespace")), name),
-        spec if isinstance(spec, dict) else {},
-        _texts(about.get("labels")),
+        Origin(file, number, api_version, kind, text_of(about.get("namespace")), name),
+        mapping_of(document.get("spec")),
+        texts_of(about.get("labels")),
         annotations,
         document,
     )
@@ -137,13 +136,3 @@ class Inventory:
             return None
         alike = [one for one in self._objects if (one.group, one.kind, one.name) == (group, kind, name)]
         return alike[0] if len(alike) == 1 else None
-
-
-def _text(value: JsonValue) -> str:
-    return value if isinstance(value, str) else ""
-
-
-def _texts(value: JsonValue) -> dict[str, str]:
-    if not isinstance(value, dict):
-        return {}
-    return {name: text for name, text in value.items() if isinstance(text, str)}

@@ -247,6 +247,23 @@ def test_a_sync_that_fails_ends_with_1_and_its_reason(plugin: Plugin, tenant: Te
     assert plugin("sync", "kbs/none", "-n", tenant.namespace).status == 5
 
 
+def test_a_renewal_that_the_service_refuses_ends_with_8_and_its_reason(
+    plugin: Plugin, tenant: Tenant, installation: Installation
+) -> None:
+    certificates = open_certificates(tenant, installation)
+    certificates.create("pki", certificate("front"))
+    certificates.until_reason("pki", "Issued")
+    path = f"/api/v1/cert-manager/certificate-policies/{certificates.policy_id}"
+    others = [{"type": "dns_name", "allowed": ["*.elsewhere.example"]}]
+    certificates.admin.send("PATCH", path, {"sans": others})
+    words = ("sync", "kbcp/pki", "-n", tenant.namespace, "--wait")
+    refused = seen(plugin(*words, "--request", "renew"))
+    assert (refused.status, "RequestRefused" in refused.stdout) == (NOT_AS_WANTED, True)
+    assert "front" in refused.stdout
+    assert "front.example.com" in refused.stdout
+    assert plugin("status", "kbcp", "-n", tenant.namespace, "--exit-code").status == 0
+
+
 def test_what_is_wrong_with_each_kind_comes_with_what_to_do(
     plugin: Plugin, tenant: Tenant, installation: Installation
 ) -> None:

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from pydantic import JsonValue
 
-from keybearer.cli.kubectl.standing import Health, health_of, short_duration, standing_of
+from keybearer.cli.kubectl.standing import Health, health_of, renewal_of, short_duration, standing_of
+from keybearer.controllers.certificateprofile.reasons import Reason
 from keybearer.controllers.conditions import Tone, build_conditions
 from support.gitops import GITOPS_PAGE, healths
 
@@ -111,6 +112,39 @@ def test_workloads_that_do_not_exist_are_named() -> None:
     assert standing_of(body(tone=Tone.READY, status={"workloads": workloads})).missing_workloads == (
         "Deployment shoop",
     )
+
+
+@pytest.mark.parametrize(
+    ("entries", "expected"),
+    [
+        pytest.param([{"name": "a"}], (Health.CURRENT, "Issued", "why"), id="renewed"),
+        pytest.param(
+            [{"name": "a", "reason": Reason.ISSUING}],
+            (Health.IN_PROGRESS, "Issuing", "a: Issuing"),
+            id="under way",
+        ),
+        pytest.param(
+            [
+                {"name": "a", "reason": Reason.PENDING},
+                {"name": "b", "reason": Reason.REQUEST_REFUSED, "message": "no such name"},
+            ],
+            (Health.FAILED, "RequestRefused", "b: RequestRefused: no such name; a: Pending"),
+            id="refused",
+        ),
+    ],
+)
+def test_a_renewal_stands_as_its_certificates_do(
+    entries: list[dict[str, JsonValue]], expected: tuple[Health, str, str]
+) -> None:
+    one = body("CertificateProfile", Tone.READY, "Issued", status={"certificateRequests": entries})
+    found = renewal_of(one)
+    assert (found.health, found.reason, found.message) == expected
+
+
+def test_a_renewal_of_what_is_not_ready_stands_as_the_object_does() -> None:
+    entries = [{"name": "a", "reason": Reason.REQUEST_REFUSED}]
+    one = body("CertificateProfile", Tone.WAITING, "Pending", status={"certificateRequests": entries})
+    assert renewal_of(one) == standing_of(one)
 
 
 def test_troubles_come_first() -> None:

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from keybearer.base.json_reading import mapping_of, text_of
 from keybearer.cli.kubectl import watching
 from keybearer.cli.kubectl.cluster import Cluster
 from keybearer.cli.kubectl.targets import Target
-from keybearer.controllers.json_reading import mapping_of, text_of
 from keybearer.kube.connection import Connection
 from keybearer.kube.gateway import Gateway
 from keybearer.kube.resources import JsonObject

@@ -49,19 +49,21 @@ async def test_a_policy_is_made_of_patterns(tmp_path: Path) -> None:
 
 
 async def test_a_change_of_a_policy_keeps_what_it_does_not_name(tmp_path: Path) -> None:
+    mail = {"type": "email", "allowed": ["*@example.com"]}
     present = {
         **POLICY,
         "subject": [{"type": "common_name", "allowed": ["*"]}],
         "sans": [
             {"type": "dns_name", "allowed": ["*.example.com"], "denied": ["old.example.com"]},
-            {"type": "email", "allowed": ["*@example.com"]},
+            mail,
         ],
         "extendedKeyUsages": {"allowed": ["client_auth"], "denied": ["code_signing"]},
         "validity": {"max": "90d", "maxBackdate": "1d"},
     }
+    changed = {**present, "sans": [{"type": "dns_name", "allowed": ["*.example.org"]}, mail]}
     replies = (
         Reply(body={"certificatePolicies": [present], "totalCount": 1}),
-        Reply(body={"certificatePolicy": present}),
+        Reply(body={"certificatePolicy": changed}),
     )
     asks = await run(
         tmp_path,
@@ -80,6 +82,9 @@ async def test_a_change_of_a_policy_keeps_what_it_does_not_name(tmp_path: Path) 
         "extendedKeyUsages": {"allowed": ["server_auth"], "denied": ["code_signing"]},
         "validity": {"max": "47d", "maxBackdate": "1d"},
     }
+    assert (
+        asks.answer.stderr == "Policy web is changed.\nBefore: dns_name *.example.com; not: old.example.com\n"
+    )
     nothing = await run(tmp_path, "policies", "update", "web", replies=replies)
     assert (nothing.answer.status, nothing.lines) == (ExitStatus.USAGE, [])
 

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import pytest
 
-from keybearer.controllers.annotations import IMPORT, REMOVE_FOREIGN, SYNC
 from keybearer.controllers.objects import ObservedObject, no_targets
 from keybearer.controllers.requests import pending_request
 from keybearer.controllers.secretsync.status import SecretSyncStatus
@@ -73,7 +72,7 @@ def test_an_import_that_is_to_behave_in_an_unknown_way_says_which_ways_there_are
     )
 
     assert request is not None
-    assert (request.imports, request.is_known({IMPORT})) == (True, True)
+    assert request.imports
     said = request.wrong_behavior or ""
     assert ("neither prioritize-source nor prioritize-destination" in said) == (said != "") == is_wrong
 
@@ -84,7 +83,7 @@ def test_only_one_word_removes_what_others_have_at_a_destination(kind: str, *, r
 
     assert request is not None
     assert request.removes_foreign is removes
-    assert request.is_known({SYNC, REMOVE_FOREIGN}) is (kind != "remove")
+    assert request.kind == kind
     assert not request.as_sync().removes_foreign
     assert request.as_sync().requested_at == "1"
 

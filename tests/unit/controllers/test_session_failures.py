@@ -171,6 +171,15 @@ class TestFailures:
         assert failure.remedy.command == command
 
     @in_virtual_time
+    async def test_the_command_of_a_denial_names_the_identity(self) -> None:
+        identity = "9d3ee4a1-6d9a-4c5a-8f0e-0f5f4c1a2b3c"
+        async with session(Service(list=refused(403)), identity_id=identity) as one:
+            failure = failed(await one.list_source(QUERY, None))
+
+        assert failure.remedy is not None
+        assert failure.remedy.command == f"keybearer members set {identity} --project shop-id --role viewer"
+
+    @in_virtual_time
     async def test_a_refused_change_asks_for_a_role_that_may_change(self) -> None:
         async with session(Service(slug=refused(403))) as one:
             with pytest.raises(StalledError) as error:

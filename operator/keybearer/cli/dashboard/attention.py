@@ -8,15 +8,15 @@ from functools import partial
 
 from pydantic import ValidationError
 
+from keybearer.base.json_reading import mapping_of
 from keybearer.cli.dashboard.record import Record
-from keybearer.cli.dashboard.view import Cell, Detail, Query, Row, Tone, View, paged
+from keybearer.cli.dashboard.view import Cell, Detail, Query, Row, Tone, View, more_about, paged
 from keybearer.cli.explanation_parts import Standing
 from keybearer.cli.kubectl.standing import Health
 from keybearer.cli.output import printable
 from keybearer.controllers.appconnection.status import AppConnectionStatus
 from keybearer.controllers.certificateprofile.status import CertificateProfileStatus
 from keybearer.controllers.custom_resource import Diagnosis, StatusModel, Turn
-from keybearer.controllers.json_reading import mapping_of
 from keybearer.controllers.secretsync.status import SecretSyncStatus
 
 __all__ = ["attention", "tone_of"]
@@ -111,8 +111,7 @@ def _details(record: Record, diagnoses: Iterable[Diagnosis]) -> Iterator[Detail]
         yield Detail("Next step", diagnosis.step, command=_command(diagnosis))
     if one.next_sync or one.next_hint:
         yield Detail("Next attempt", one.next_hint, one.next_sync)
-    explain = f"keybearer explain {one.kind.lower()} {one.namespace}/{one.name}"
-    yield Detail("More", "Everything that is known about it:", command=explain)
+    yield more_about(one.kind, one.namespace, one.name)
 
 
 def _command(diagnosis: Diagnosis) -> str:

@@ -64,7 +64,7 @@ class Board:
     @property
     def views(self) -> Sequence[str]:
         """The names of all views, in the order of the page."""
-        return "attention", "secrets", "certificates", "pushes", "operator"
+        return (*self._views, "operator")
 
     async def follow(self) -> None:
         """Follow the cluster until cancelled."""

@@ -8,7 +8,7 @@ from functools import partial
 from typing import NamedTuple
 
 from keybearer.cli.dashboard.record import Certificate, Record
-from keybearer.cli.dashboard.view import Cell, Detail, Query, Row, Tone, View, paged
+from keybearer.cli.dashboard.view import Cell, Detail, Query, Row, Tone, View, more_about, paged
 from keybearer.cli.dashboard.written import Index, used_by
 
 __all__ = ["SOON", "expiring_certificates"]
@@ -110,5 +110,4 @@ def _details(item: _Item, index: Index) -> Iterator[Detail]:
     if one.next_attempt is not None:
         yield Detail("Next attempt", at=one.next_attempt)
     yield from used_by(index.get((standing.namespace, "Secret", one.secret), []))
-    explain = f"keybearer explain certificateprofile {standing.namespace}/{standing.name}"
-    yield Detail("More", "Everything that is known about it:", command=explain)
+    yield more_about(standing.kind, standing.namespace, standing.name)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from keybearer.cli.dashboard.attention import tone_of
 from keybearer.cli.dashboard.record import Push, Record
-from keybearer.cli.dashboard.view import Cell, Detail, Query, Row, View, paged
+from keybearer.cli.dashboard.view import Cell, Detail, Query, Row, View, more_about, paged
 from keybearer.cli.kubectl.standing import Health
 
 __all__ = ["pushes"]
@@ -82,5 +82,4 @@ def _details(item: _Item) -> Iterator[Detail]:
         yield Detail("Failed", f"{push.failed_total - len(push.failed)} more names")
     if push.foreign:
         yield Detail("Of others", f"{push.foreign} names at the destination, which stay")
-    explain = f"keybearer explain secretsync {one.namespace}/{one.name}"
-    yield Detail("More", "Everything that is known about it:", command=explain)
+    yield more_about(one.kind, one.namespace, one.name)

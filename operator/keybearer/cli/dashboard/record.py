@@ -8,11 +8,10 @@ from datetime import datetime
 
 from pydantic import JsonValue
 
-from keybearer.base.clock import parse_instant
-from keybearer.cli.kubectl.standing import Health, Standing, condition_of, standing_of
-from keybearer.controllers.json_reading import list_of, mapping_of, text_of
+from keybearer.base.json_reading import instant_of, list_of, mapping_of, mappings_of, text_of
+from keybearer.cli.kubectl.standing import Standing, condition_of, standing_of
 
-__all__ = ["Certificate", "Push", "Record", "Written", "instant_of", "record_of"]
+__all__ = ["Certificate", "Push", "Record", "Written", "record_of"]
 
 _TEXT_MAX = 512
 _PLACES_MAX = 8
@@ -101,7 +100,6 @@ def record_of(kind: str, body: Mapping[str, JsonValue]) -> Record:
     meta, spec, status = (mapping_of(body.get(name)) for name in ("metadata", "spec", "status"))
     ready = condition_of(status, "Ready")
     deleted = instant_of(meta.get("deletionTimestamp"))
-    is_ready = standing.health is Health.CURRENT and standing.ready == "True"
     certificates = tuple(_certificates(status)) if kind == "CertificateProfile" else ()
     return Record(
         standing=standing,
@@ -109,7 +107,7 @@ def record_of(kind: str, body: Mapping[str, JsonValue]) -> Record:
         written=tuple(_written(kind, standing.name, spec, status)),
         certificates=certificates,
         push=_push(spec, status) if kind == "SecretSync" else None,
-        trouble=None if is_ready else _trouble(meta, status),
+        trouble=None if standing.is_ready else _trouble(meta, status),
     )
 
 
@@ -127,9 +125,9 @@ def _written(
 ) -> Iterator[Written]:
     """Yield what the object writes; a Secret that another object writes is not among it."""
     if kind == "CertificateProfile":
-        entries = map(mapping_of, list_of(status.get("certificateRequests")))
+        entries = mappings_of(status.get("certificateRequests"))
         lost = {text_of(one.get("name")) for one in entries if one.get("reason") == _CONFLICT}
-        for one in map(mapping_of, list_of(spec.get("certificates"))):
+        for one in mappings_of(spec.get("certificates")):
             if text_of(one.get("name")) in lost:
                 continue
             secret = text_of(one.get("secretName")) or text_of(one.get("name"))
@@ -148,7 +146,7 @@ def _written(
 
 
 def _changes(status: Mapping[str, JsonValue]) -> Iterator[datetime]:
-    for one in map(mapping_of, list_of(status.get("keys"))):
+    for one in mappings_of(status.get("keys")):
         changed = instant_of(one.get("lastChanged"))
         if changed is not None:
             yield changed
@@ -164,7 +162,7 @@ def _sources(spec: Mapping[str, JsonValue]) -> Iterator[str]:
 
 
 def _certificates(status: Mapping[str, JsonValue]) -> Iterator[Certificate]:
-    for one in map(mapping_of, list_of(status.get("certificateRequests"))):
+    for one in mappings_of(status.get("certificateRequests")):
         yield Certificate(
             name=text_of(one.get("name")),
             secret=text_of(one.get("secretName")),
@@ -187,7 +185,7 @@ def _push(spec: Mapping[str, JsonValue], status: Mapping[str, JsonValue]) -> Pus
     connection = mapping_of(spec.get("connectionRef"))
     config = mapping_of(spec.get("destinationConfig"))
     places = (f"{name}={text}" for name, text in config.items() if isinstance(text, str))
-    failed = tuple(map(mapping_of, list_of(push.get("failed"))))
+    failed = mappings_of(push.get("failed"))
     return Push(
         source=next(_sources(spec), ""),
         destination=destination,
@@ -205,11 +203,3 @@ def _push(spec: Mapping[str, JsonValue], status: Mapping[str, JsonValue]) -> Pus
 
 def _count(value: JsonValue) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
-
-
-def instant_of(value: JsonValue) -> datetime | None:
-    """Return the instant of a text of the API server; None for anything else."""
-    try:
-        return parse_instant(text_of(value))
-    except ValueError:
-        return None

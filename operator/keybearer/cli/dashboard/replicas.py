@@ -11,9 +11,8 @@ from itertools import islice
 from prometheus_client.parser import text_string_to_metric_families
 from pydantic import JsonValue
 
-from keybearer.cli.dashboard.record import instant_of
+from keybearer.base.json_reading import instant_of, mapping_of, mappings_of, text_of
 from keybearer.cli.installation import OPERATOR, component_selector
-from keybearer.controllers.json_reading import list_of, mapping_of, text_of
 from keybearer.kube.connection import Connection, Request
 from keybearer.kube.errors import ForbiddenError, KubeError
 from keybearer.kube.exchange import Exchange
@@ -127,18 +126,13 @@ async def _listed(
 
 def _is_ours(lease: Mapping[str, JsonValue]) -> bool:
     """Tell whether an operator of ours seems to have written it; anyone who may write Leases can seem to."""
-    written = map(mapping_of, list_of(mapping_of(lease.get("metadata")).get("managedFields")))
+    written = mappings_of(mapping_of(lease.get("metadata")).get("managedFields"))
     return any(one.get("manager") == FIELD_MANAGER for one in written)
 
 
 def _lead(lease: JsonObject) -> Lead:
     record = LeaseRecord.from_object(lease)
-    renewed = instant_of(record.renewed_at)
-    try:
-        expires = None if renewed is None else renewed + record.duration
-    except OverflowError:
-        expires = None  # after the year 9999: no operator writes that
-    return Lead(ObjectKey.of(lease), record.holder, instant_of(record.acquired_at), renewed, expires)
+    return Lead(ObjectKey.of(lease), record.holder, record.acquired, record.renewed, record.expires)
 
 
 async def _replica(exchange: Exchange, pod: JsonObject) -> Replica:

@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from pydantic import JsonValue
 
-from keybearer.controllers.json_reading import list_of, mapping_of, text_of
+from keybearer.base.json_reading import list_of, mapping_of, mappings_of, text_of
 from keybearer.controllers.target.mounts import mounts_of, volumes_of
 
 __all__ = ["How", "Use", "uses_of"]
@@ -48,15 +48,15 @@ def _uses(pod: Mapping[str, JsonValue]) -> Iterator[Use]:
         yield Use(one.kind, one.name, How.FILES if is_live else How.FIXED_FILES)
     for container in (*list_of(spec.get("containers")), *list_of(spec.get("initContainers"))):
         yield from _environment(mapping_of(container))
-    for secret in map(mapping_of, list_of(spec.get("imagePullSecrets"))):
+    for secret in mappings_of(spec.get("imagePullSecrets")):
         yield Use("Secret", text_of(secret.get("name")), How.IMAGES)
 
 
 def _environment(container: Mapping[str, JsonValue]) -> Iterator[Use]:
-    for one in map(mapping_of, list_of(container.get("env"))):
+    for one in mappings_of(container.get("env")):
         given = mapping_of(one.get("valueFrom"))
         yield from _referred(given, "secretKeyRef", "configMapKeyRef")
-    for one in map(mapping_of, list_of(container.get("envFrom"))):
+    for one in mappings_of(container.get("envFrom")):
         yield from _referred(one, "secretRef", "configMapRef")
 
 

@@ -8,7 +8,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import TypeVar
 
-__all__ = ["PAGE_SIZE", "Cell", "Detail", "Query", "Row", "Tone", "View", "paged"]
+__all__ = ["PAGE_SIZE", "Cell", "Detail", "Query", "Row", "Tone", "View", "more_about", "paged"]
 
 PAGE_SIZE = 50
 """Rows of one page: what a person looks through, and quick to draw on a phone."""
@@ -120,6 +120,12 @@ class Query:
     def finds(self, *names: str) -> bool:
         """Tell whether each word is in one of the names."""
         return all(any(word in name.lower() for name in names) for word in self.search.split())
+
+
+def more_about(kind: str, namespace: str, name: str) -> Detail:
+    """Return the line of a row that leads to all that is known of an object."""
+    explain = f"keybearer explain {kind.lower()} {namespace}/{name}"
+    return Detail("More", "Everything that is known about it:", command=explain)
 
 
 def paged(

@@ -11,6 +11,7 @@ from keybearer.cli.dashboard.attention import tone_of
 from keybearer.cli.dashboard.record import Record, Written
 from keybearer.cli.dashboard.uses import How, Use
 from keybearer.cli.dashboard.view import Cell, Detail, Query, Row, View, paged
+from keybearer.cli.explanation_parts import names
 from keybearer.cli.kubectl.standing import Health
 from keybearer.kube.resources import ObjectKey
 
@@ -95,7 +96,10 @@ def _row(item: _Item, index: Index) -> Row:
             Cell(f"{prefix}{name}"),
             _freshness(item),
             Cell(", ".join(written.sources)),
-            Cell(_few([user.workload for user in users]) or "no workload that you may list"),
+            Cell(
+                names(dict.fromkeys(user.workload for user in users), _NAMED)
+                or "no workload that you may list"
+            ),
         ),
         details=tuple(_details(item, users)),
     )
@@ -131,9 +135,3 @@ def used_by(users: Sequence[User]) -> Iterator[Detail]:
         yield Detail("Used by", f"{user.workload}: {user.how.value}")
     if len(users) > _LISTED:
         yield Detail("Used by", f"{len(users) - _LISTED} more workloads")
-
-
-def _few(names: Iterable[str]) -> str:
-    every = list(dict.fromkeys(names))
-    more = len(every) - _NAMED
-    return ", ".join(every[:_NAMED]) + (f" and {more} more" if more > 0 else "")

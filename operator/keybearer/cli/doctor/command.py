@@ -50,11 +50,11 @@ def doctor(
 ) -> None:
     """Check operator, CRDs, release, service, identities, rights and leases.
 
-    Prints one line for each check, those with trouble first, with the next command for each. Uses your kubeconfig and
-    your login (keybearer login), and changes nothing. A check for which you lack a right is "not checked".
+    Prints a line for each check, trouble first, with the next command. Uses your kubeconfig and your login (keybearer
+    login), and changes nothing. A check for which you lack a right is "not checked".
 
-    Ends with status 0 if everything is fine, 8 if there is trouble, and 4 if there is none, but not everything could
-    be checked.
+    Ends with status 0 if everything is fine. Status 8 means that a check found trouble, and 4 that no check did, but
+    some could not be done.
     """
     login = _login()
 

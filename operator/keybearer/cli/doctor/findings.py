@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from keybearer.controllers.json_reading import mapping_of, text_of
+from keybearer.base.json_reading import mapping_of, text_of
 from keybearer.controllers.objects import named_identity
 from keybearer.kube.errors import ForbiddenError, InvalidError
 from keybearer.kube.resources import ObjectKey
@@ -99,7 +99,7 @@ def not_checked(check: str, message: str, command: str = "") -> Finding:
 async def within_rights(
     check: str, right: str, findings: Callable[[], AsyncIterator[Finding]]
 ) -> AsyncIterator[Finding]:
-    """Yield the findings; if a right is missing on the way, or a name can't be one, say so instead of the rest.
+    """Yield the findings; if a right is missing, or a name is not valid, say so instead of the rest.
 
     Raises:
         KubeError: the API server can't be asked.

@@ -5,20 +5,18 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import AsyncIterator, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from keybearer.base.errors import ConfigurationError
+from keybearer.base.json_reading import mapping_of, text_of
 from keybearer.cli.doctor.findings import OPTIONS_SHOWN, Finding, View, fine, not_checked, trouble
 from keybearer.cli.doctor.logins import REFUSED, Logins, operator_of, renewal_of
-from keybearer.cli.kubectl.standing import Health, standing_of
+from keybearer.cli.installation import policy_of
+from keybearer.cli.kubectl.standing import standing_of
 from keybearer.controllers.identity import (
-    USUAL_API_AUDIENCES,
     ServiceIdentity,
-    ServicePolicy,
     parse_identity_secret,
 )
-from keybearer.controllers.json_reading import mapping_of, text_of
 from keybearer.controllers.outcome import StalledError
 from keybearer.controllers.remedy import AS_THE_MESSAGE_SAYS, SHARED_REMEDIES, diagnosed
 from keybearer.kube.errors import ForbiddenError
@@ -67,7 +65,7 @@ async def check_identities(view: View) -> AsyncIterator[Finding]:
             told = f"Secret {key}: the operator reports: {standings[refused].message}"
             yield trouble("identities", told, _diagnosed_step(users[refused]) or renewal_of(key, identity))
             continue
-        all_ready = all(one.health is Health.CURRENT and one.ready == "True" for one in standings)
+        all_ready = all(one.is_ready for one in standings)
         yield await logins.judge(key, identity, operator, unknown, all_ready=all_ready)
 
 
@@ -92,19 +90,8 @@ def _identity_of(
     if body is None:
         raise StalledError("IdentityNotFound", f"identity Secret {key} doesn't exist")
     data = mapping_of(body.get("data"))
-    if operator is not None:
-        policy = operator.service_policy()
-    else:
-        # What an operator that can't be seen allows is not known: only the Secret itself is judged.
-        own = _text(data.get("url"))
-        policy = ServicePolicy(
-            default_url=None if view.login is None else view.login.url,
-            allowed_urls=frozenset({own} if own else ()),
-            allow_insecure_http=True,
-            api_audiences=USUAL_API_AUDIENCES,
-        )
-        if view.login is None and not own:
-            policy = replace(policy, default_url="https://service.invalid")
+    default = "https://service.invalid" if view.login is None else view.login.url
+    policy = policy_of(operator, default, _text(data.get("url")))
     return parse_identity_secret(data, namespace=key.namespace, name=key.name, policy=policy)
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from keybearer.cli.doctor.findings import Finding, View, fine, not_checked, trouble
 from keybearer.cli.doctor.rights import CREATE_TOKENS
-from keybearer.cli.installation import operator_may
+from keybearer.cli.installation import operator_may, reading_operator
 from keybearer.cli.trial_logins import log_in, service_account_token
 from keybearer.client import ClientError, TransportError
 from keybearer.controllers.identity import ServiceIdentity, is_loopback, normalized_url
@@ -117,11 +117,11 @@ async def operator_of(view: View, key: ObjectKey) -> tuple[Operator | None, str]
     """Return the operator that reads a Secret; None if none is visible, and why."""
     serving = [one for one in view.operators if one.serves(key.namespace)]
     try:
-        for one in serving:
-            if await one.reads_secrets(view.cluster.gateway, key.namespace):
-                return one, ""
+        found = await reading_operator(view.cluster.gateway, serving, key.namespace)
     except ForbiddenError:
         return None, "you may not ask whether an operator may read it"
+    if found is not None:
+        return found, ""
     return None, "no visible operator may read it" if serving else "no operator of its namespace is visible"
 
 

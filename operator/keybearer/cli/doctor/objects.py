@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping
 from typing import TYPE_CHECKING
 
+from keybearer.base.json_reading import list_of, mapping_of
 from keybearer.cli.doctor.findings import Finding, View, fine, not_checked, trouble
 from keybearer.cli.kubectl.standing import Health, Standing, standing_of
 from keybearer.controllers.crds import CUSTOM_RESOURCES, build_crd
-from keybearer.controllers.json_reading import list_of, mapping_of, text_of
 from keybearer.controllers.kinds import RESOURCES
 from keybearer.kube.errors import ForbiddenError
 from keybearer.kube.resources import CUSTOM_RESOURCE_DEFINITIONS, ObjectKey
@@ -76,14 +76,17 @@ async def check_objects(view: View) -> AsyncIterator[Finding]:
         if view.operators_known and name in unserved:
             continue  # trouble above
         yield _unseen(view, name, [one for one in unseen if one.namespace == name])
-    polled = [body for body in view.objects if _polls_for_want_of_rights(body)]
+    polled = [
+        one
+        for body, one in zip(view.objects, standings, strict=True)
+        if one.ready == "True" and _is_denied_events(body)
+    ]
     if polled:
-        meta = mapping_of(polled[0].get("metadata"))
-        where = f"{text_of(meta.get('namespace'))}/{text_of(meta.get('name'))}"
+        first = polled[0]
         yield fine(
             "objects",
-            f"SecretSyncs that learn of changes by polling only: {len(polled)}, such as {where}; the service denies "
-            "events to their identities",
+            f"SecretSyncs that learn of changes by polling only: {len(polled)}, such as {first.namespace}/"
+            f"{first.name}; the service denies events to their identities",
         )
     failed = [one for one in standings if _needs_somebody(one) and one not in unseen]
     if failed:
@@ -117,17 +120,13 @@ def _unseen(view: View, namespace: str, objects: list[Standing]) -> Finding:
     )
 
 
-def _polls_for_want_of_rights(body: Mapping[str, JsonValue]) -> bool:
-    """Return whether a SecretSync is Ready, and learns of changes late because events are denied to its identity."""
-    status = mapping_of(body.get("status"))
-    return (
-        text_of(body.get("kind")) == "SecretSync"
-        and text_of(status.get("pollingReason")) == "EventsDenied"
-        and standing_of(body).ready == "True"
-    )
+def _is_denied_events(body: Mapping[str, JsonValue]) -> bool:
+    """Return whether a SecretSync learns of changes late because events are denied to its identity."""
+    reason = mapping_of(body.get("status")).get("pollingReason")
+    return body.get("kind") == "SecretSync" and reason == "EventsDenied"
 
 
 def _needs_somebody(one: Standing) -> bool:
     if one.is_held or one.is_suspended or one.health is Health.TERMINATING:
         return False
-    return one.health is not Health.CURRENT or text_of(one.ready) != "True"
+    return not one.is_ready

@@ -7,11 +7,11 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from keybearer import __version__
-from keybearer.base.clock import SystemClock, parse_instant
+from keybearer.base.clock import SystemClock
+from keybearer.base.json_reading import list_of, mapping_of, text_of
 from keybearer.cli.doctor.findings import Finding, Verdict, View, fine, not_checked, trouble
 from keybearer.cli.installation import LEASE_NAME, SERVICE, Operator, Workload, find_workloads, operator_may
 from keybearer.cli.kubectl.standing import short_duration
-from keybearer.controllers.json_reading import list_of, mapping_of, text_of
 from keybearer.controllers.signers.naming import SIGNER_DOMAIN
 from keybearer.kube.errors import ForbiddenError, NotFoundError
 from keybearer.kube.lease_state import LeaseRecord
@@ -212,23 +212,21 @@ def _of_lease(key: ObjectKey, body: Mapping[str, JsonValue] | None, command: str
     record = LeaseRecord.from_object(dict(body))
     if not record.holder:
         return trouble("leases", f"nobody holds Lease {key}", command)
-    try:
-        acquired, renewed = parse_instant(record.acquired_at), parse_instant(record.renewed_at)
-    except ValueError:
+    acquired, renewed, expires = record.acquired, record.renewed, record.expires
+    if acquired is None or renewed is None or expires is None:
         return trouble("leases", f"Lease {key} of {record.holder} has no times", command)
     now = SystemClock().now()  # the Lease was read just now
-    age = now - renewed
-    if age < -_CLOCK_TOLERANCE:
+    if renewed > now + _CLOCK_TOLERANCE:
         return not_checked(
             "leases",
             f"{record.holder} renewed Lease {key} at {renewed.isoformat(timespec='seconds')}, which is still to "
             "come: its clock or this machine's is wrong",
             "timedatectl status",
         )
-    if age > record.duration + _CLOCK_TOLERANCE:
+    if now > expires + _CLOCK_TOLERANCE:
         return trouble(
             "leases",
-            f"{record.holder} holds Lease {key}, but last renewed it {short_duration(age)} ago",
+            f"{record.holder} holds Lease {key}, but last renewed it {short_duration(now - renewed)} ago",
             command,
         )
     since = f"{acquired.isoformat(timespec='seconds')} ({short_duration(now - acquired)})"

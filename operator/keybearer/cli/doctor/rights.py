@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from keybearer.base.json_reading import mapping_of
 from keybearer.cli.doctor.findings import Finding, View, fine, trouble
 from keybearer.cli.installation import operator_may
-from keybearer.controllers.json_reading import mapping_of
 from keybearer.kube.errors import ForbiddenError
 from keybearer.kube.resources import SECRETS
 

@@ -75,7 +75,7 @@ def complete_answers(given: Mapping[str, str | None], questions: Mapping[str, st
         CommandError: options are missing, and there is no terminal to ask at.
     """
     missing = [option for option in questions if not given.get(option)]
-    if missing and not sys.stdin.isatty():
+    if missing and not may_ask():
         raise CommandError(
             f"there is no terminal to ask at, and these options are missing: {', '.join(missing)}",
             ExitStatus.USAGE,

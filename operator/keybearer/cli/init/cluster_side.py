@@ -7,13 +7,20 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
+from keybearer.base.json_reading import mapping_of, mappings_of, text_of, texts_of
 from keybearer.cli.failures import CommandError, ExitStatus
 from keybearer.cli.init.answers import Answers, AuthMethod
-from keybearer.cli.installation import SERVICE, Operator, find_operators, find_workloads, operator_may
+from keybearer.cli.installation import (
+    SERVICE,
+    Operator,
+    find_operators,
+    find_workloads,
+    operator_may,
+    reading_operator,
+)
 from keybearer.cli.kubectl.field_changes import changed_fields
 from keybearer.cli.reviewers import OWN_API
 from keybearer.controllers.identity import normalized_url
-from keybearer.controllers.json_reading import list_of, mapping_of, text_of, texts_of
 from keybearer.kube.dry_run import dry_run_apply
 from keybearer.kube.errors import ConflictError, ForbiddenError
 from keybearer.kube.resources import (
@@ -312,11 +319,11 @@ async def _operator_of(
         return None
     serving = [one for one in operators if one.serves(namespace)]
     try:
-        for one in serving:
-            if await one.reads_secrets(cluster.gateway, namespace):
-                return one
+        found = await reading_operator(cluster.gateway, serving, namespace)
     except ForbiddenError:
         return serving[0]
+    if found is not None:
+        return found
     if serving:
         notes.append(
             "Not checked: whether an operator serves the namespace. No visible one may read Secrets there."
@@ -409,5 +416,5 @@ def _decoded(body: JsonObject) -> Mapping[str, str]:
 
 
 def _is_managed(body: JsonObject) -> bool:
-    fields = list_of(mapping_of(body.get("metadata")).get("managedFields"))
-    return any(text_of(mapping_of(one).get("manager")) == MANAGER for one in fields)
+    fields = mappings_of(mapping_of(body.get("metadata")).get("managedFields"))
+    return any(one.get("manager") == MANAGER for one in fields)

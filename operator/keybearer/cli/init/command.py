@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from keybearer.cli.failures import CommandError, ExitStatus
-from keybearer.cli.init.answers import Answers, AuthMethod, FirstSecret, complete_answers
+from keybearer.cli.init.answers import Answers, AuthMethod, FirstSecret, complete_answers, may_ask
 from keybearer.cli.kubectl.cluster import Cluster, Context, Kubeconfig, Place, run
 from keybearer.cli.output import Output, OutputFormat, Yes, note, print_json
 
@@ -211,7 +210,7 @@ def _log_in() -> None:
     try:
         current_login()
     except CommandError as error:
-        if error.status is not ExitStatus.NOT_LOGGED_IN or not sys.stdin.isatty():
+        if error.status is not ExitStatus.NOT_LOGGED_IN or not may_ask():
             raise
     else:
         return
@@ -221,7 +220,7 @@ def _log_in() -> None:
 
 
 def _asked_method() -> AuthMethod:
-    if not sys.stdin.isatty():
+    if not may_ask():
         return AuthMethod.CLIENT_SECRET
     note(
         "How does the operator log in? client-secret works everywhere. kubernetes stores no secret, but needs rights."

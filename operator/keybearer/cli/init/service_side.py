@@ -6,8 +6,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from keybearer.cli.connecting import new_client
+from keybearer.base.folder_paths import parent_and_name
+from keybearer.cli.connecting import has_folder, new_client
 from keybearer.cli.failures import CommandError, ExitStatus
+from keybearer.cli.identity_finding import organization_id_of
 from keybearer.cli.init.answers import Answers
 
 if TYPE_CHECKING:
@@ -163,10 +165,8 @@ class ServiceSide:
         if answers.environment not in {one.slug for one in project.environments}:
             client.environments.create(answers.environment, answers.environment, project_id=project.id)
         if self._lacks_folder:
-            parent, _, name = answers.path.rpartition("/")
-            client.folders.create(
-                name, project_id=project.id, environment=answers.environment, path=parent or "/"
-            )
+            parent, name = parent_and_name(answers.path)
+            client.folders.create(name, project_id=project.id, environment=answers.environment, path=parent)
         if self.first_secret is not None and self._lacks_first_secret():
             client.secrets.create(
                 self.first_secret.name,
@@ -176,7 +176,7 @@ class ServiceSide:
                 secret_path=answers.path,
             )
         identity = self._identity or client.identities.create(
-            answers.identity, organization_id=project.org_id or self._organization()
+            answers.identity, organization_id=project.org_id or organization_id_of(client)
         )
         if self._lacks_role:
             client.memberships.put_identity(identity.id, project_id=project.id, roles=(_ROLE,))
@@ -254,14 +254,10 @@ class ServiceSide:
             return False
         from keybearer.client import NotFound
 
-        parent, _, name = self._answers.path.rpartition("/")
         try:
-            beside = self._client.folders.list(
-                project_id=self._project.id, environment=self._answers.environment, path=parent or "/"
-            )
+            return has_folder(self._client, self._project.id, self._answers.environment, self._answers.path)
         except NotFound:
             return False
-        return any(folder.name == name for folder in beside)
 
     def _found_identity(self) -> Identity | None:
         named = [one for one in self._client.identities.list() if one.name == self._answers.identity]
@@ -349,9 +345,3 @@ class ServiceSide:
             ExitStatus.REFUSED,
             "After three failed logins, an identity is locked for some minutes. Wait, then run keybearer init again.",
         )
-
-    def _organization(self) -> str:
-        found = self._client.organizations.list()
-        if not found:
-            raise CommandError("you belong to no organization", ExitStatus.DENIED)
-        return found[0].id

@@ -13,6 +13,7 @@ import yaml
 
 from keybearer.base.clock import SystemClock
 from keybearer.base.errors import ConfigurationError
+from keybearer.base.json_reading import mapping_of, texts_of
 from keybearer.cli.failures import CommandError, ExitStatus
 from keybearer.cli.init.answers import Answers, AuthMethod, asked_secret, may_ask
 from keybearer.cli.init.cluster_side import (
@@ -28,12 +29,12 @@ from keybearer.cli.init.cluster_side import (
 from keybearer.cli.init.service_side import KubernetesTerms, MadeLogin, ServiceSide
 from keybearer.cli.init.troubles import Troubles
 from keybearer.cli.init.trying import try_login
-from keybearer.cli.kubectl.standing import Health, Standing, standing_of
+from keybearer.cli.installation import policy_of
+from keybearer.cli.kubectl.standing import standing_of
 from keybearer.cli.kubectl.sync import Request, ask, ends
 from keybearer.cli.output import note, print_exactly, printable, require_confirmed
 from keybearer.cli.reviewers import HOW_TO_MAKE, warnings_about
-from keybearer.controllers.identity import USUAL_API_AUDIENCES, ServicePolicy, parse_identity_secret
-from keybearer.controllers.json_reading import mapping_of, texts_of
+from keybearer.controllers.identity import parse_identity_secret
 from keybearer.controllers.outcome import StalledError
 from keybearer.kube.resources import NAMESPACES, SECRETS
 
@@ -241,7 +242,7 @@ async def _outcome(
     if body is None:
         raise CommandError(f"{sync} is gone", ExitStatus.NOT_FOUND)
     standing = standing_of(body)
-    if changes or standing.health is not Health.CURRENT or not standing.ready:
+    if changes or not standing.is_ready:
         asked = await ask(cluster, body, Request.SYNC)
         (standing,) = await ends(cluster, [asked], timeout_seconds)
         body = await cluster.gateway.get(sync.resource, sync.key) or body
@@ -249,15 +250,11 @@ async def _outcome(
         namespace=sync.key.namespace,
         name=sync.key.name,
         changes=tuple(changes),
-        ready=_is_ready(standing),
+        ready=standing.is_ready,
         reason=standing.reason,
         message=standing.message,
         diagnosis=texts_of(mapping_of(body.get("status")).get("diagnosis")),
     )
-
-
-def _is_ready(standing: Standing) -> bool:
-    return standing.health is Health.CURRENT and standing.ready == "True"
 
 
 def _keys_of(answers: Answers) -> tuple[str, ...]:
@@ -291,17 +288,7 @@ def _judge_secret(facts: ClusterFacts, answers: Answers, extra: Mapping[str, str
         CommandError: it would refuse the Secret, for example because of an audience of the API server.
         ConfigurationError: the operator can't work with its options.
     """
-    operator = facts.operator
-    if operator is not None:
-        policy = operator.service_policy()
-    else:
-        # The rules of an operator that can't be seen are not known: only the Secret itself is judged.
-        policy = ServicePolicy(
-            default_url=login_url,
-            allowed_urls=frozenset({extra["url"]} if "url" in extra else ()),
-            allow_insecure_http=True,
-            api_audiences=USUAL_API_AUDIENCES,
-        )
+    policy = policy_of(facts.operator, login_url, extra.get("url", ""))
     trial = {
         **dict.fromkeys(_keys_of(answers), _UNKNOWN),
         **({"audience": answers.audience} if answers.method is AuthMethod.KUBERNETES else {}),

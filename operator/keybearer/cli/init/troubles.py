@@ -120,10 +120,9 @@ def _sentence(message: str) -> str:
 
 
 def _named(option: str, name: str, longest: int) -> Iterator[tuple[str, str]]:
-    pattern = DNS_SUBDOMAIN_PATTERN
     if len(name) > longest:
         yield option, f"must have at most {longest} characters"
-    elif not re.fullmatch(pattern, name) or (longest == _LABEL_MAX and "." in name):
+    elif not re.fullmatch(DNS_SUBDOMAIN_PATTERN, name) or (longest == _LABEL_MAX and "." in name):
         dots = "" if longest == _LABEL_MAX else ", dots"
         yield (
             option,

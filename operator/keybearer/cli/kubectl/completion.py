@@ -107,7 +107,7 @@ def _names(kind: str, before: Sequence[str]) -> list[str]:
     async def look(cluster: Cluster) -> list[str]:
         import asyncio
 
-        from keybearer.controllers.json_reading import mapping_of, text_of
+        from keybearer.base.json_reading import mapping_of, text_of
         from keybearer.controllers.kinds import RESOURCES
 
         async with asyncio.timeout(_SECONDS):

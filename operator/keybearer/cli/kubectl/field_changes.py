@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from pydantic import JsonValue
 
-from keybearer.controllers.json_reading import text_of
+from keybearer.base.json_reading import text_of
 
 __all__ = ["by_name", "changed_fields"]
 

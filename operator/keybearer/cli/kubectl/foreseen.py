@@ -9,12 +9,12 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from pydantic import JsonValue
 
+from keybearer.base.json_reading import mapping_of, text_of
 from keybearer.cli.kubectl.field_changes import by_name, changed_fields
 from keybearer.cli.kubectl.foresight import Around, Foresight
 from keybearer.cli.kubectl.steps import Action, Step
 from keybearer.controllers.appconnection.resource import AppConnectionSpec
 from keybearer.controllers.certificateprofile.resource import CertificateProfileSpec
-from keybearer.controllers.json_reading import mapping_of, text_of
 from keybearer.controllers.mode import Mode
 from keybearer.controllers.secretsync.resource import SecretSyncSpec
 from keybearer.controllers.target.spec import CreationPolicy

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from pydantic import JsonValue
 
+from keybearer.base.json_reading import mapping_of, text_of
 from keybearer.cli.kubectl.steps import Action, Step
-from keybearer.controllers.json_reading import mapping_of, text_of
 from keybearer.controllers.mode import Mode
 
 __all__ = ["Around", "Foresight"]

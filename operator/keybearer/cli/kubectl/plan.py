@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from keybearer.base.errors import ConfigurationError
+from keybearer.base.json_reading import mapping_of, text_of
 from keybearer.cli.failures import ExitStatus, misused
 from keybearer.cli.kubectl.cluster import (
     Cluster,
@@ -140,5 +141,4 @@ def _is_ours(manifest: JsonObject) -> bool:
 
 
 def _name(manifest: JsonObject) -> str:
-    meta = manifest.get("metadata")
-    return str(meta.get("name")) if isinstance(meta, dict) else ""
+    return text_of(mapping_of(manifest.get("metadata")).get("name"))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from keybearer.base.clock import parse_instant
+from keybearer.base.json_reading import instant_of, mapping_of, mappings_of, text_of
 
 if TYPE_CHECKING:
     from pydantic import JsonValue
@@ -19,12 +19,15 @@ __all__ = [
     "condition_of",
     "conditions_of",
     "health_of",
+    "renewal_of",
     "short_duration",
     "standing_of",
 ]
 
 _OPERATOR = "keybearer"
 """The operator's field manager."""
+_UNDER_WAY = frozenset({"Issuing", "Pending", "PendingValidation"})
+"""Reasons of certificates that are asked for and wait for nobody's decision."""
 _DECISIONS = frozenset({"Planned", "Guarded"})
 _SUSPENDED = "suspended"
 _READ_AGAIN = frozenset({"CredentialsRejected", "PermissionDenied", "SourceNotFound"})
@@ -78,6 +81,11 @@ class Standing:
     missing_workloads: tuple[str, ...]
 
     @property
+    def is_ready(self) -> bool:
+        """Whether Ready is True, of the newest spec."""
+        return self.health is Health.CURRENT and self.ready == "True"
+
+    @property
     def is_held(self) -> bool:
         """Whether it waits for a decision: a plan for approval, or a guard for release."""
         return self.reason in _DECISIONS
@@ -113,41 +121,64 @@ class Standing:
 
 def standing_of(body: Mapping[str, JsonValue]) -> Standing:
     """Return how the object stands."""
-    meta, status = _part(body, "metadata"), _part(body, "status")
-    kind = _text(body, "kind")
+    meta, status = mapping_of(body.get("metadata")), mapping_of(body.get("status"))
+    kind = text_of(body.get("kind"))
     ready = condition_of(status, "Ready")
     health = health_of(body)
-    reason, message = _text(ready, "reason"), _text(ready, "message")
+    reason, message = text_of(ready.get("reason")), text_of(ready.get("message"))
     generation, seen = meta.get("generation"), status.get("observedGeneration")
     if not ready:
         reason, message = "NotSeen", "no operator has looked at it yet"
     elif health is Health.IN_PROGRESS and generation != seen:
         message = f"the last edit was not seen yet; before it: {message}"
-    next_sync, next_hint = _next(kind, _part(body, "spec"), status, health)
+    next_sync, next_hint = _next(kind, mapping_of(body.get("spec")), status, health)
     return Standing(
         kind=kind,
-        namespace=_text(meta, "namespace"),
-        name=_text(meta, "name"),
-        ready=_text(ready, "status"),
+        namespace=text_of(meta.get("namespace")),
+        name=text_of(meta.get("name")),
+        ready=text_of(ready.get("status")),
         reason=reason,
         message=message,
         health=health,
-        created=_instant(meta, "creationTimestamp"),
+        created=instant_of(meta.get("creationTimestamp")),
         last_sync=max(_synced(kind, meta, status), default=None),
         next_sync=next_sync,
         next_hint=next_hint,
         missing_workloads=tuple(
-            f"{_text(one, 'kind')} {_text(one, 'name')}"
-            for one in _items(status, "workloads")
-            if _text(one, "missingSince")
+            f"{text_of(one.get('kind'))} {text_of(one.get('name'))}"
+            for one in mappings_of(status.get("workloads"))
+            if text_of(one.get("missingSince"))
+        ),
+    )
+
+
+def renewal_of(body: Mapping[str, JsonValue]) -> Standing:
+    """Return how a CertificateProfile stands that was asked to renew: valid certificates may not be renewed ones."""
+    standing = standing_of(body)
+    entries = [
+        one
+        for one in mappings_of(mapping_of(body.get("status")).get("certificateRequests"))
+        if text_of(one.get("reason"))
+    ]
+    if standing.health is not Health.CURRENT or not entries:
+        return standing
+    entries.sort(key=lambda one: text_of(one.get("reason")) in _UNDER_WAY)
+    reason = text_of(entries[0].get("reason"))
+    return replace(
+        standing,
+        health=Health.IN_PROGRESS if reason in _UNDER_WAY else Health.FAILED,
+        reason=reason,
+        message="; ".join(
+            ": ".join(filter(None, (text_of(one.get(part)) for part in ("name", "reason", "message"))))
+            for one in entries
         ),
     )
 
 
 def health_of(body: Mapping[str, JsonValue]) -> Health:
     """Return what kstatus makes of the object: its rules for custom resources, in its order."""
-    meta, status = _part(body, "metadata"), _part(body, "status")
-    if _text(meta, "deletionTimestamp"):
+    meta, status = mapping_of(body.get("metadata")), mapping_of(body.get("status"))
+    if text_of(meta.get("deletionTimestamp")):
         return Health.TERMINATING
     seen = status.get("observedGeneration")
     if seen is not None and seen != meta.get("generation"):
@@ -175,13 +206,13 @@ def _synced(kind: str, meta: Mapping[str, JsonValue], status: Mapping[str, JsonV
     """Yield instants at which it was known to be in step."""
     named: list[tuple[Mapping[str, JsonValue], str]] = []
     if kind == "SecretSync":
-        named = [(status, "lastRefreshTime"), (_part(status, "sync"), "lastSyncedAt")]
+        named = [(status, "lastRefreshTime"), (mapping_of(status.get("sync")), "lastSyncedAt")]
     elif kind == "CertificateProfile":
-        named = [(one, "notBefore") for one in _items(status, "certificateRequests")]
-    yield from (found for part, name in named if (found := _instant(part, name)) is not None)
+        named = [(one, "notBefore") for one in mappings_of(status.get("certificateRequests"))]
+    yield from (found for part, name in named if (found := instant_of(part.get(name))) is not None)
     if condition_of(status, "Ready").get("status") == "True":
-        for entry in _items(meta, "managedFields"):
-            written = _instant(entry, "time")
+        for entry in mappings_of(meta.get("managedFields")):
+            written = instant_of(entry.get("time"))
             if entry.get("manager") == _OPERATOR and entry.get("subresource") == "status" and written:
                 yield written
 
@@ -194,23 +225,23 @@ def _next(
     if spec.get("mode") == "Suspended":
         return None, _SUSPENDED
     ready = condition_of(status, "Ready")
-    if not ready or _text(ready, "reason") in _DECISIONS:
+    if not ready or text_of(ready.get("reason")) in _DECISIONS:
         # Perhaps no operator serves the namespace of one that nobody looked at: then nobody tries anything.
         return None, "your decision" if ready else ""
     if kind == "CertificateProfile":
-        entries = _items(status, "certificateRequests")
-        attempts = [found for one in entries if (found := _instant(one, "nextAttemptTime")) is not None]
-        renewal = _instant(status, "nextRenewalTime")
+        entries = mappings_of(status.get("certificateRequests"))
+        attempts = [found for one in entries if (found := instant_of(one.get("nextAttemptTime"))) is not None]
+        renewal = instant_of(status.get("nextRenewalTime"))
         due = min((*attempts, *([renewal] if renewal else [])), default=None)
         return due, "" if due else _retry(health)
     if kind == "AppConnection":
-        due = _instant(_part(status, "rotation"), "nextRotationAt")
+        due = instant_of(mapping_of(status.get("rotation")).get("nextRotationAt"))
         return due, "" if due else _retry(health)
     interval = spec.get("refreshInterval")
     if health is not Health.CURRENT:
-        is_read_again = _text(ready, "reason") in _READ_AGAIN and not spec.get("destination")
+        is_read_again = text_of(ready.get("reason")) in _READ_AGAIN and not spec.get("destination")
         return None, "within 1m" if is_read_again and health is Health.FAILED else _retry(health)
-    why = _POLLED.get(_text(status, "pollingReason"), "")
+    why = _POLLED.get(text_of(status.get("pollingReason")), "")
     when = "on change" if interval in ("0", "0s", None) else f"within {interval}"
     return None, f"{when}: {why}" if why else when
 
@@ -219,31 +250,9 @@ def _retry(health: Health) -> str:
     return {Health.IN_PROGRESS: "tried again", Health.FAILED: "on your change"}.get(health, "")
 
 
-def _part(body: Mapping[str, JsonValue], name: str) -> Mapping[str, JsonValue]:
-    found = body.get(name)
-    return found if isinstance(found, dict) else {}
-
-
-def _items(body: Mapping[str, JsonValue], name: str) -> list[Mapping[str, JsonValue]]:
-    found = body.get(name)
-    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
-
-
-def _text(body: Mapping[str, JsonValue], name: str) -> str:
-    found = body.get(name)
-    return found if isinstance(found, str) else ""
-
-
-def _instant(body: Mapping[str, JsonValue], name: str) -> datetime | None:
-    try:
-        return parse_instant(_text(body, name))
-    except ValueError:
-        return None
-
-
-def conditions_of(status: Mapping[str, JsonValue]) -> list[Mapping[str, JsonValue]]:
+def conditions_of(status: Mapping[str, JsonValue]) -> tuple[Mapping[str, JsonValue], ...]:
     """Return the conditions of a status."""
-    return _items(status, "conditions")
+    return mappings_of(status.get("conditions"))
 
 
 def condition_of(status: Mapping[str, JsonValue], kind: str) -> Mapping[str, JsonValue]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from keybearer.base.json_reading import mapping_of
 from keybearer.cli.kubectl.standing import condition_of, conditions_of
 
 if TYPE_CHECKING:
@@ -81,7 +82,11 @@ def planned(body: Mapping[str, JsonValue]) -> Plan:
     Args:
         body: the object as the API server shows it.
     """
-    meta, spec, status = _part(body, "metadata"), _part(body, "spec"), _part(body, "status")
+    meta, spec, status = (
+        mapping_of(body.get("metadata")),
+        mapping_of(body.get("spec")),
+        mapping_of(body.get("status")),
+    )
     kind, name, namespace = str(body.get("kind")), str(meta.get("name")), str(meta.get("namespace"))
     where = f"-n {namespace} {kind.lower()}/{name}"
     mode = str(spec.get("mode") or "Apply")
@@ -138,7 +143,7 @@ def _not_ready(
 
 
 def _next_step(status: Mapping[str, JsonValue]) -> str:
-    diagnosis = _part(status, "diagnosis")
+    diagnosis = mapping_of(status.get("diagnosis"))
     return " ".join(str(diagnosis[part]) for part in ("step", "command") if diagnosis.get(part))
 
 
@@ -161,11 +166,11 @@ def _partly_refused(steps: list[Step], whose: str, approve: str) -> Plan:
 def _of_keys(
     namespace: str, name: str, spec: Mapping[str, JsonValue], status: Mapping[str, JsonValue]
 ) -> Iterator[Step]:
-    target = _part(spec, "target")
+    target = mapping_of(spec.get("target"))
     subject = f"{target.get('kind') or 'Secret'} {namespace}/{target.get('name') or name}"
     if "destination" in spec and not target:
         subject = f"destination {spec['destination']}"
-    plan = _part(status, "plan")
+    plan = mapping_of(status.get("plan"))
     for action in (Action.REMOVE, Action.CHANGE, Action.ADD):
         keys = plan.get(action.value)
         for key in keys if isinstance(keys, list) else ():
@@ -188,8 +193,3 @@ def _of_certificates(status: Mapping[str, JsonValue]) -> Iterator[Step]:
         yield Step(subject, action, str(one.get("need") or ""))
         if against:
             yield Step(subject, Action.REFUSE, against)
-
-
-def _part(body: Mapping[str, JsonValue], name: str) -> Mapping[str, JsonValue]:
-    found = body.get(name)
-    return found if isinstance(found, dict) else {}

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from keybearer.base.json_reading import mapping_of, text_of
 from keybearer.cli.failures import CommandError, ExitStatus, misused
 from keybearer.cli.kubectl.cluster import (
     MANAGER,
@@ -24,7 +25,7 @@ from keybearer.cli.kubectl.cluster import (
     bodies_of,
     run,
 )
-from keybearer.cli.kubectl.standing import Health, Standing, standing_of
+from keybearer.cli.kubectl.standing import Health, Standing, renewal_of, standing_of
 from keybearer.cli.kubectl.targets import targets_of
 from keybearer.cli.output import Output, OutputFormat, Styled, note, print_found, spinner
 
@@ -70,6 +71,7 @@ class Asked:
     key: ObjectKey
     uid: str
     at: str
+    request: Request
 
     def __str__(self) -> str:
         return f"{self.resource.kind} {self.key}"
@@ -93,7 +95,8 @@ def sync(
     """Have the operator read, write, push or issue now.
 
     KIND means all objects of the namespace, KIND/NAME one object. With --wait, status 0 means that all are ready or
-    planned. Status 1 means that an object needs somebody, and 6 that one isn't done after --timeout.
+    planned. Status 1 means that an object needs somebody, and 6 that one isn't done after --timeout. Status 8 means
+    that all are ready, but a certificate wasn't renewed.
 
     Sets the annotations keybearer.dev/request and requestedAt. You only need the right to patch the object.
     """
@@ -135,13 +138,14 @@ def _tell(ended: Sequence[Standing], output: OutputFormat) -> None:
         for one in ended
     ]
     print_found(output, [asdict(one) for one in ended], ("KIND", "NAME", "OUTCOME", "MESSAGE"), rows)
-    if any(one.health is not Health.CURRENT and not one.is_planned for one in ended):
-        raise typer.Exit(ExitStatus.FAILED)
+    unwanted = [one for one in ended if one.health is not Health.CURRENT and not one.is_planned]
+    if unwanted:
+        is_ready = all(one.ready == "True" for one in unwanted)
+        raise typer.Exit(ExitStatus.NOT_AS_WANTED if is_ready else ExitStatus.FAILED)
 
 
 def _is_going(body: JsonObject) -> bool:
-    meta = body.get("metadata")
-    return isinstance(meta, dict) and "deletionTimestamp" in meta
+    return "deletionTimestamp" in mapping_of(body.get("metadata"))
 
 
 async def ask(cluster: Cluster, body: JsonObject, request: Request) -> Asked:
@@ -153,11 +157,9 @@ async def ask(cluster: Cluster, body: JsonObject, request: Request) -> Asked:
     from keybearer.controllers.kinds import RESOURCES
     from keybearer.kube.resources import ObjectKey
 
-    meta = body.get("metadata")
-    meta = meta if isinstance(meta, dict) else {}
-    resource = RESOURCES[str(body.get("kind"))]
-    key = ObjectKey(str(meta.get("namespace")), str(meta.get("name")))
-    asked = Asked(resource, key, str(meta.get("uid")), datetime.now(UTC).isoformat())
+    resource, key = RESOURCES[str(body.get("kind"))], ObjectKey.of(body)
+    uid = text_of(mapping_of(body.get("metadata")).get("uid"))
+    asked = Asked(resource, key, uid, datetime.now(UTC).isoformat(), request)
     annotations: JsonObject = {_REQUEST: str(request), _REQUESTED_AT: asked.at}
     await cluster.gateway.merge_patch(
         resource, key, {"metadata": {"annotations": annotations}}, uid=asked.uid, manager=MANAGER
@@ -220,12 +222,11 @@ def _step_after(one: Asked, *, unseen: bool) -> str:
 
 async def _look(cluster: Cluster, one: Asked) -> tuple[Standing, bool]:
     body = await cluster.gateway.get(one.resource, one.key)
-    meta = None if body is None else body.get("metadata")
-    if body is None or not isinstance(meta, dict) or meta.get("uid") != one.uid:
+    if body is None or mapping_of(body.get("metadata")).get("uid") != one.uid:
         raise CommandError(f"{one} is gone", ExitStatus.NOT_FOUND)
-    status = body.get("status")
-    answer = status.get("lastHandledRequestedAt") if isinstance(status, dict) else None
-    return standing_of(body), answer == one.at
+    answer = mapping_of(body.get("status")).get("lastHandledRequestedAt")
+    standing = renewal_of(body) if one.request is Request.RENEW else standing_of(body)
+    return standing, answer == one.at
 
 
 def _is_at_rest(standing: Standing) -> bool:

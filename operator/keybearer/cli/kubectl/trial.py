@@ -6,13 +6,13 @@ from collections.abc import Collection, Iterable
 
 from pydantic import ValidationError
 
+from keybearer.base.json_reading import mapping_of, text_of
 from keybearer.cli.failures import CommandError, ExitStatus, misused
 from keybearer.cli.kubectl.cluster import Cluster
 from keybearer.cli.kubectl.foreseen import foresee, read_spec, secrets_needed, targets_named
 from keybearer.cli.kubectl.foresight import Around
 from keybearer.cli.kubectl.steps import Action, Step
 from keybearer.controllers.custom_resource import describe_invalid
-from keybearer.controllers.json_reading import mapping_of, text_of
 from keybearer.controllers.kinds import RESOURCES
 from keybearer.controllers.target.desired import OWNER_LABEL
 from keybearer.controllers.target.observed import owner_of_another_kind

@@ -12,6 +12,7 @@ import orjson
 from pydantic import Field, JsonValue, TypeAdapter
 
 from keybearer.base.clock import format_instant, parse_instant
+from keybearer.base.json_reading import mapping_of, text_of
 from keybearer.controllers.certificateprofile.policy import Judged
 from keybearer.controllers.certificateprofile.reasons import Reason
 from keybearer.controllers.certificateprofile.spec_certificate import Keystores, SecretTemplate
@@ -19,7 +20,6 @@ from keybearer.controllers.certificateprofile.status import Need
 from keybearer.controllers.certificateprofile.targets import keyring_name
 from keybearer.controllers.effect_budget import Ledger
 from keybearer.controllers.fingerprint import Fingerprinter
-from keybearer.controllers.json_reading import mapping_of, text_of
 from keybearer.controllers.objects import ObservedObject, TargetKey
 from keybearer.controllers.outcome import StalledError
 from keybearer.controllers.target.desired import (

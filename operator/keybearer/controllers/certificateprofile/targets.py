@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from pydantic import JsonValue
 
-from keybearer.controllers.json_reading import list_of, mapping_of, text_of
+from keybearer.base.json_reading import list_of, mapping_of, text_of
 from keybearer.controllers.objects import TargetKey
 from keybearer.controllers.work import WorkKey
 

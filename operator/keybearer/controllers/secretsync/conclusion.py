@@ -257,8 +257,7 @@ def told(sync: SecretSync, push: PushStatus, keys: int, now: datetime) -> End:
         text = f"sync {sync.name} to {where} is ready; nothing was pushed yet"
     elif sync.last_sync_message:
         text = f"{text}; {sync.last_sync_message}"
-    text = f"{text}{_of_failed(push)}"
-    text = f"{text}{_of_foreign(push, keys)}{_of_jobs(sync)}"
+    text = f"{text}{_of_failed(push)}{_of_foreign(push, keys)}{_of_jobs(sync)}"
     return End(Tone.READY, Reason.SYNCED, text)
 
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, field
 
+from keybearer.base.json_reading import texts_of
 from keybearer.controllers.access import ServiceAccess
 from keybearer.controllers.fingerprint import Fingerprinter
-from keybearer.controllers.json_reading import texts_of
 from keybearer.controllers.listing import SourceSecret
 from keybearer.controllers.objects import ObservedObject
 from keybearer.controllers.outcome import StalledError, WaitingError

@@ -50,9 +50,9 @@ _LIGHT_PATTERN_CHARS = 2000  # of globs, to be compiled: 0.3 us each
 _LIGHT_CHARS = 256 * 1024  # of values
 _LIGHT_JSON_CHARS = 12 * 1024  # of values, for each item that takes a property: at worst 350 ns each
 _KEY_MAX = 512
+"""What `status.keys[].key` takes; a foreign service may name its secrets longer."""
 _SUGGESTED_MAX = 5
 """Problems of an object up to which a similar name is searched for: a search takes up to 15 ms."""
-"""What `status.keys[].key` takes; a foreign service may name its secrets longer."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from pydantic import JsonValue
 
-from keybearer.controllers.json_reading import mapping_of, text_of
+from keybearer.base.json_reading import mapping_of, text_of
 from keybearer.controllers.objects import TargetKey, named_identity
 from keybearer.controllers.secretsync.status import SecretSyncStatus
 from keybearer.controllers.work import WorkKey

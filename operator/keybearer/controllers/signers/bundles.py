@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from keybearer.controllers.json_reading import mapping_of, text_of
+from keybearer.base.json_reading import mapping_of, text_of
 from keybearer.controllers.signers.naming import bundle_name, profile_of_signer, signer_name
 from keybearer.controllers.target.desired import MANAGED_LABEL
 from keybearer.kube.resources import JsonObject, ObjectKey

@@ -14,12 +14,12 @@ import orjson
 from pydantic import JsonValue
 
 from keybearer.base.clock import Clock
+from keybearer.base.json_reading import mapping_of
 from keybearer.controllers.background import Background
 from keybearer.controllers.certificate_metrics import CertificateMetrics
 from keybearer.controllers.cluster_identity import ClusterIdentity
 from keybearer.controllers.effect_budget import EffectBudgets
 from keybearer.controllers.issuance.profile import ReadProfile
-from keybearer.controllers.json_reading import mapping_of
 from keybearer.controllers.objects import ObjectStore, ObservedObject
 from keybearer.controllers.queue import WorkQueue
 from keybearer.controllers.signers.asked import SOURCES

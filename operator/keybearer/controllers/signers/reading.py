@@ -10,7 +10,7 @@ from typing import Final
 
 from pydantic import JsonValue
 
-from keybearer.controllers.json_reading import list_of, mapping_of, text_of
+from keybearer.base.json_reading import list_of, mapping_of, mappings_of, text_of
 from keybearer.controllers.signers.asked import Approval, Asked, Flaw, Requester
 from keybearer.controllers.signers.naming import profile_of_signer
 from keybearer.controllers.signers.usages import read_usages
@@ -156,7 +156,7 @@ def _identity(body: JsonObject) -> tuple[ObjectKey, str, str]:
 
 
 def _conditions(status: Mapping[str, JsonValue]) -> _Conditions:
-    return tuple(map(mapping_of, list_of(status.get("conditions"))))
+    return mappings_of(status.get("conditions"))
 
 
 def _approval(states: Mapping[str, str]) -> Approval:

@@ -11,9 +11,9 @@ from typing import assert_never
 from pydantic import JsonValue
 
 from keybearer.base.clock import format_instant
+from keybearer.base.json_reading import mapping_of, text_of
 from keybearer.controllers.effect_budget import REPAIRS, EffectBudgets
 from keybearer.controllers.fingerprint import Fingerprinter
-from keybearer.controllers.json_reading import mapping_of, text_of
 from keybearer.controllers.objects import TargetKey
 from keybearer.controllers.observed_targets import ObservedStore, ObservedTarget
 from keybearer.controllers.outcome import WaitingError

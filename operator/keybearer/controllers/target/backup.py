@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import orjson
 from pydantic import JsonValue
 
-from keybearer.controllers.json_reading import mapping_of, text_of
+from keybearer.base.json_reading import mapping_of, text_of
 from keybearer.controllers.target.desired import MANAGED_LABEL
 from keybearer.controllers.target.foreign import ForeignMetadata, foreign_metadata_of
 from keybearer.kube.resources import JsonObject, ObjectKey

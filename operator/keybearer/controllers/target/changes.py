@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pydantic import JsonValue
 
-from keybearer.controllers.json_reading import list_of, mapping_of
+from keybearer.base.json_reading import list_of, mapping_of
 from keybearer.controllers.target.desired import DesiredTarget
 from keybearer.controllers.target.observed import PresentTarget
 from keybearer.controllers.target.status import PLAN_NAMES_MAX, PlanStatus

@@ -9,8 +9,8 @@ from functools import cached_property
 
 from pydantic import JsonValue
 
+from keybearer.base.json_reading import list_of, mapping_of, text_of, texts_of
 from keybearer.controllers.fingerprint import Fingerprinter
-from keybearer.controllers.json_reading import list_of, mapping_of, text_of, texts_of
 from keybearer.controllers.objects import TargetKey
 from keybearer.controllers.target.spec import OPAQUE, CreationPolicy, DeletionPolicy, Target, TargetKind
 from keybearer.controllers.work import WorkKey

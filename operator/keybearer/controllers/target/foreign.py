@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from pydantic import JsonValue
 
-from keybearer.controllers.json_reading import list_of, mapping_of, text_of
+from keybearer.base.json_reading import list_of, mapping_of, text_of
 from keybearer.controllers.target.changes import owner_references
 from keybearer.controllers.target.observed import field_managers, is_own_manager, own_metadata
 from keybearer.kube.resources import JsonObject

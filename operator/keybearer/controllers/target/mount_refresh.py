@@ -13,10 +13,10 @@ from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from keybearer.base.clock import Clock
+from keybearer.base.json_reading import mapping_of, text_of
 from keybearer.base.logs import get_logger
 from keybearer.controllers.concurrency import Concurrency, leading_tasks
 from keybearer.controllers.effect_budget import REFRESHES, EffectBudgets
-from keybearer.controllers.json_reading import mapping_of, text_of
 from keybearer.controllers.objects import ObjectStore, TargetKey
 from keybearer.controllers.resilience import TokenBucket, urgent_work
 from keybearer.controllers.target.changes import KeyChanges

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from pydantic import JsonValue
 
-from keybearer.controllers.json_reading import list_of, mapping_of, text_of
+from keybearer.base.json_reading import list_of, mapping_of, mappings_of, text_of
 from keybearer.controllers.objects import TargetKey
 
 __all__ = ["Mount", "mounts_of", "shows", "volumes_of"]
@@ -45,17 +45,17 @@ def mounts_of(pod: Mapping[str, JsonValue]) -> frozenset[Mount]:
     mounted = {
         text_of(mount.get("name"))
         for container in _containers(spec)
-        for mount in map(mapping_of, list_of(container.get("volumeMounts")))
+        for mount in mappings_of(container.get("volumeMounts"))
         if not (mount.get("subPath") or mount.get("subPathExpr"))
     }
-    volumes = map(mapping_of, list_of(spec.get("volumes")))
+    volumes = mappings_of(spec.get("volumes"))
     shown = (volume for volume in volumes if text_of(volume.get("name")) in mounted)
     return frozenset(mount for volume in shown for mount in _mounts_of_volume(volume))
 
 
 def volumes_of(pod: Mapping[str, JsonValue]) -> frozenset[Mount]:
     """Return what the volumes of a pod hold, mounted or not."""
-    volumes = map(mapping_of, list_of(mapping_of(pod.get("spec")).get("volumes")))
+    volumes = mappings_of(mapping_of(pod.get("spec")).get("volumes"))
     return frozenset(mount for volume in volumes for mount in _mounts_of_volume(volume))
 
 
@@ -69,15 +69,14 @@ def shows(mounts: Collection[Mount], key: TargetKey, changed: Collection[str]) -
 
 
 def _containers(spec: Mapping[str, JsonValue]) -> Iterator[Mapping[str, JsonValue]]:
-    yield from map(mapping_of, list_of(spec.get("containers")))
-    for container in map(mapping_of, list_of(spec.get("initContainers"))):
+    yield from mappings_of(spec.get("containers"))
+    for container in mappings_of(spec.get("initContainers")):
         if container.get("restartPolicy") == _STARTED_AND_KEPT:
             yield container
 
 
 def _mounts_of_volume(volume: Mapping[str, JsonValue]) -> Iterator[Mount]:
-    projected = list_of(mapping_of(volume.get("projected")).get("sources"))
-    for source in (volume, *map(mapping_of, projected)):
+    for source in (volume, *mappings_of(mapping_of(volume.get("projected")).get("sources"))):
         for section, kind in _SOURCES:
             part = mapping_of(source.get(section))
             if part:

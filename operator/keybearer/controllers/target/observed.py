@@ -8,8 +8,8 @@ from functools import cached_property
 
 from pydantic import JsonValue
 
+from keybearer.base.json_reading import list_of, mapping_of, text_of
 from keybearer.controllers.fingerprint import Fingerprinter
-from keybearer.controllers.json_reading import list_of, mapping_of, text_of
 from keybearer.controllers.objects import TargetKey
 from keybearer.controllers.observed_targets import ObservedTarget
 from keybearer.controllers.target.desired import OWNER_LABEL, encoded_data, fingerprint_of_body

@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 
 from pydantic import JsonValue
 
+from keybearer.base.json_reading import list_of, mapping_of, text_of
 from keybearer.base.logs import get_logger
-from keybearer.controllers.json_reading import list_of, mapping_of, text_of
 from keybearer.controllers.target.backup import (
     backup_key,
     backup_of,

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from keybearer.base.clock import Clock, format_instant
+from keybearer.base.json_reading import mapping_of, text_of
 from keybearer.base.logs import get_logger
 from keybearer.controllers.effect_budget import RESTARTS, EffectBudgets
-from keybearer.controllers.json_reading import mapping_of, text_of
 from keybearer.controllers.objects import ObservedObject
 from keybearer.controllers.outcome import WaitingError
 from keybearer.controllers.resource_fields import told_instant
@@ -121,8 +121,8 @@ class WorkloadRestarter:
     ) -> Restarts:
         """Make workloads roll out anew, once for each change of their data, and return how they stand.
 
-        A workload that doesn't exist needs no restart, for it will start with the present data. But it may be a slip
-        of the pen: the status names it, and the workload that the spec names in its place gets the restart that was
+        A workload that doesn't exist needs no restart, for it will start with the present data. But its name may be
+        a mistake: the status shows it, and the workload that the spec names in its place gets the restart that was
         missed, unless it was created later. A workload is restarted at most once a minute; what comes earlier waits.
 
         At rest, nothing is sent. A missing workload is looked for now and then.

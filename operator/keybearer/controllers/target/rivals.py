@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Mapping
 
-from keybearer.controllers.json_reading import mapping_of, text_of
+from keybearer.base.json_reading import mapping_of, text_of
 from keybearer.controllers.objects import ObjectStore
 from keybearer.controllers.target.observed import PresentTarget
 from keybearer.controllers.work import WorkKey

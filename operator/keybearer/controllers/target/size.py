@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping
 
 import orjson
 
-from keybearer.controllers.json_reading import mapping_of, texts_of
+from keybearer.base.json_reading import mapping_of, texts_of
 from keybearer.controllers.target.desired import DesiredTarget
 from keybearer.controllers.target.observed import PresentTarget, is_own_manager
 

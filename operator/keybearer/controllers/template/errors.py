@@ -133,22 +133,11 @@ _SYNTAX: tuple[tuple[re.Pattern[str], str], ...] = (
 """Messages of Jinja2's parser, and what is said of each; tokens only as `_may_show` says."""
 _TOKEN_NAMES = frozenset(
     {
-        *(")", "]", "}"),
+        *(")", "]", "}", "in", "name", "string", "integer", "float", "end of template"),
         *(
-            "name",
-            "string",
-            "integer",
-            "float",
-            "end of template",
-            "begin of statement block",
-            "begin of comment",
-        ),
-        *(
-            "end of print statement",
-            "end of statement block",
-            "end of comment",
-            "begin of print statement",
-            "in",
+            f"{edge} of {part}"
+            for edge in ("begin", "end")
+            for part in ("print statement", "statement block", "comment")
         ),
     }
 )

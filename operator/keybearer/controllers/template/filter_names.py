@@ -26,18 +26,16 @@ TAKEN_FILTERS = (
 )
 """Those of Jinja2 itself."""
 OWN_FILTERS = (
-    *(
-        "b64decode",
-        "b64encode",
-        "fromjson",
-        "fromyaml",
-        "pem_blocks",
-        "quote",
-        "sha256",
-        "tojson",
-        "toyaml",
-        "urlencode",
-    ),
+    "b64decode",
+    "b64encode",
+    "fromjson",
+    "fromyaml",
+    "pem_blocks",
+    "quote",
+    "sha256",
+    "tojson",
+    "toyaml",
+    "urlencode",
 )
 """Those that Keybearer adds, or does its own way."""
 FILTER_NAMES = (*TAKEN_FILTERS, *OWN_FILTERS)

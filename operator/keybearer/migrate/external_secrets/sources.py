@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pydantic import JsonValue
 
+from keybearer.base.json_reading import list_of, mapping_of
 from keybearer.migrate.contents import Contents, printed_secret
 from keybearer.migrate.external_secrets.stores import SourceStore, StoreRef, at_place, source_store
 from keybearer.migrate.findings import Notes
@@ -58,18 +59,14 @@ class Sources:
             notes: of the object.
         """
         for place, source in self.to_fill:
-            keys = source.get("keys")
-            told = keys if isinstance(keys, dict) else {}
-            items = told.get("items")
-            named = _names_of(items if isinstance(items, list) else [])
+            items = list_of(mapping_of(source.get("keys")).get("items"))
+            named = _names_of(items)
             printed_by = ""
             if secret is not None and named is not None:
                 printed_by = printed_secret(namespace, secret, named)
             elif secret is not None and not items and self._is_all_of_it(source):
                 printed_by = printed_secret(namespace, secret)
-            names = (
-                [str(one["key"]) for one in items if isinstance(one, dict)] if isinstance(items, list) else []
-            )
+            names = [str(one["key"]) for one in items if isinstance(one, dict)]
             notes.reads(Contents(place, tuple(dict.fromkeys(names)), printed_by))
 
     def _is_all_of_it(self, source: Mapping[str, JsonValue]) -> bool:
@@ -79,7 +76,7 @@ class Sources:
         return len(self.found) == 1 and "recursive" not in source and not is_renamed
 
 
-def _names_of(items: list[JsonValue]) -> dict[str, str] | None:
+def _names_of(items: Sequence[JsonValue]) -> dict[str, str] | None:
     """Return the keys of a Secret by the names of the secrets that they were; None where the Secret lacks one.
 
     It has another value where an item takes a property of it, or decodes it.

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from pydantic import JsonValue
 
+from keybearer.base.json_reading import mapping_of
 from keybearer.migrate.external_secrets.connections import connection_of
 from keybearer.migrate.fields import Part
 from keybearer.migrate.findings import NotCarriedError, Notes
@@ -198,20 +199,22 @@ def convert_store(one: ForeignObject, around: Surroundings, notes: Notes) -> Con
     spec.report_rest()
     if provider != "infisical":
         own = Notes()
+        is_pushed_to = _is_pushed_to(one, around)
+        is_replaced = around.settings.store(one.namespace, one.name) is not None and not is_pushed_to
         try:
             conversion = connection_of(
                 one, provider, Part(_content(one, provider), fields.path, own), around, own
             )
         except NotCarriedError as error:
-            if not _is_replaced(one, around):
+            if not is_replaced:
                 notes.add(error.finding)
                 raise
             return _replaced(one, fields.path, error.finding.why, around, notes)
-        if _is_replaced(one, around) and not around.settings.connections:
+        if is_replaced and not around.settings.connections:
             return _replaced(one, fields.path, _NOT_ASKED_FOR, around, notes)
         for finding in own.findings:
             notes.add(finding)
-        if not _is_pushed_to(one, around):
+        if not is_pushed_to:
             notes.step(
                 "",
                 "becomes an AppConnection, by which the service gets the store's credentials",
@@ -223,14 +226,7 @@ def convert_store(one: ForeignObject, around: Surroundings, notes: Notes) -> Con
 
 
 def _content(one: ForeignObject, provider: str) -> Mapping[str, JsonValue]:
-    given = one.spec["provider"]
-    fields = given.get(provider) if isinstance(given, dict) else None
-    return fields if isinstance(fields, dict) else {}
-
-
-def _is_replaced(one: ForeignObject, around: Surroundings) -> bool:
-    """Tell whether the person says where the contents of a store are, and nothing is pushed to it."""
-    return around.settings.store(one.namespace, one.name) is not None and not _is_pushed_to(one, around)
+    return mapping_of(mapping_of(one.spec["provider"]).get(provider))
 
 
 def _is_pushed_to(one: ForeignObject, around: Surroundings) -> bool:

@@ -82,7 +82,7 @@ async def session(
     credentials = SuppliedToken("cnry-token") if token else UniversalAuth("cnry-id", "cnry-secret")
     async with httpx.AsyncClient(transport=httpx.MockTransport(service)) as http:
         client = AsyncKeybearer(URL, credentials, options=options, http=http)
-        terms = LoginTerms(rejected=rejected, locks=locks, named=identity_id)
+        terms = LoginTerms(rejected=rejected, locks=locks, identity=identity_id)
         yield ServiceSession("session", URL, client, clock, rng, terms)
 
 
