@@ -177,7 +177,7 @@ class _NamedUsers(BodyModel):
     model_config = ConfigDict(
         json_schema_extra={
             "anyOf": [
-                {"properties": {name: {"minItems": 1}}, "required": [name]}
+                {"properties": {name: {"minItems": 1, "items": {"minLength": 1}}}, "required": [name]}
                 for name in ("emails", "usernames")
             ]
         }
