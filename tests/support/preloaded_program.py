@@ -20,7 +20,7 @@ from pathlib import Path
 from pkgutil import iter_modules
 
 from keybearer.base.own_process import prctl
-from keybearer.cli.loading import collector_at_rest, without
+from keybearer.cli.loading import bare, collector_at_rest, without
 from keybearer.cli.main import app
 from keybearer.client import groups
 
@@ -47,7 +47,8 @@ class _Request:
 def main() -> None:
     """Serves requests; in each forked process, runs the program and ends with it."""
     del sys.path[0]  # the program has no folder of tests there
-    with collector_at_rest(), without("rich"):  # as the command loads them
+    # As the command loads them.
+    with collector_at_rest(), without("rich"), bare("kubernetes", "kubernetes.aio"):
         for module in _MODULES[sys.argv[2]]:
             importlib.import_module(module)
     if len(list(Path("/proc/self/task").iterdir())) > 1:

@@ -15,7 +15,7 @@ from keybearer.base.token_claims import claims_of
 from keybearer.cli.cluster import Kubeconfig, kubeconfig_of
 from keybearer.cli.destinations_from import DestinationsFrom
 from keybearer.cli.failures import place_of
-from keybearer.cli.loading import collector_at_rest, spare_the_collector, without
+from keybearer.cli.loading import bare, collector_at_rest, spare_the_collector, without
 from keybearer.cli.traces import TracesEndpoint, traced
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def operator(
     log_level: Annotated[str, typer.Option(help="debug, info, warning or error.")] = "info",
 ) -> None:
     """Run the operator: reconcile custom resources into Secrets until SIGTERM."""
-    with collector_at_rest(), without("rich"):
+    with collector_at_rest(), without("rich"), bare("kubernetes", "kubernetes.aio"):
         import uvloop
         from pydantic import ValidationError
 

@@ -23,6 +23,8 @@ def is_same_content(before: str, now: str) -> bool | None:
 
     Those of before there were ids of keys count as made with the present key.
     """
+    if before == now:
+        return True
     (content_before, _, key_before), (content, _, key) = before.partition("."), now.partition(".")
     return None if key_before not in ("", key) else content_before == content
 

@@ -265,11 +265,11 @@ class ObjectStore:
         if seen.uid in self._ended:
             return False
         before = self._objects.get(seen.key)
-        if before is None:
+        if before is None and self._listed:
             # What a complete list lacked was gone by then, however late its events come.
             lists = (self._listed.get((seen.key.kind, place), "0") for place in (None, seen.key.namespace))
             return all(is_newer(seen.resource_version, version) for version in lists)
-        return is_newer(seen.resource_version, before.known_version(seen.uid))
+        return before is None or is_newer(seen.resource_version, before.known_version(seen.uid))
 
     def put(self, seen: ObservedObject) -> None:
         """Keep a version that is news; whatever else had its name has ended."""

@@ -99,3 +99,24 @@ def test_the_operator_loads_what_knows_certificates_with_its_first_certificate_p
     )
 
     assert not {"cryptography", "keybearer.pki"} & set(done.stdout.split())
+
+
+def test_the_operator_loads_no_blocking_client_of_kubernetes() -> None:
+    loaded = loaded_by("operator", "--kubeconfig", "/nowhere")
+
+    assert {"keybearer.controllers.process", "kubernetes.aio.client.configuration"} <= loaded
+    assert loaded & {"requests", "oauthlib", "urllib3", "websocket", "kubernetes", "kubernetes.aio"} == set()
+
+
+def test_a_package_that_was_loaded_bare_can_be_had_whole_afterwards() -> None:
+    program = (
+        "from keybearer.cli.loading import bare\n"
+        "with bare('kubernetes', 'kubernetes.aio'):\n    from keybearer.kube.access import load_access\n"
+        "import kubernetes, kubernetes.aio\n"
+        "print(kubernetes.config.load_kube_config.__name__, kubernetes.aio.client.V1Pod.__name__)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=PATIENCE_SECONDS
+    )
+
+    assert done.stdout.split() == ["load_kube_config", "V1Pod"]

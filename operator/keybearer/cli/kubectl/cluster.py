@@ -12,7 +12,7 @@ import typer
 from keybearer.cli.cluster import Kubeconfig, kubeconfig_of, missing_object, unknown_kinds
 from keybearer.cli.failures import misused
 from keybearer.cli.kubectl.targets import KINDS, Target
-from keybearer.cli.loading import collector_at_rest, without
+from keybearer.cli.loading import bare, collector_at_rest, without
 
 if TYPE_CHECKING:
     from keybearer.kube.connection import Connection
@@ -94,7 +94,7 @@ def run(place: Place, work: Callable[[Cluster], Coroutine[None, None, _Result]])
 
 @asynccontextmanager
 async def _open(place: Place) -> AsyncIterator[Cluster]:
-    with collector_at_rest():
+    with collector_at_rest(), bare("kubernetes", "kubernetes.aio"):
         from keybearer.kube.connection import Connection
         from keybearer.kube.gateway import Gateway
 

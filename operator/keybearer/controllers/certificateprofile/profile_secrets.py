@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from keybearer.base.clock import Clock
+from keybearer.controllers.certificateprofile.absent_secrets import AbsentSecrets
 from keybearer.controllers.certificateprofile.reasons import Reason
 from keybearer.controllers.certificateprofile.targets import keyring_name
 from keybearer.controllers.mode import Mode
@@ -28,10 +29,6 @@ from keybearer.kube.errors import ForbiddenError, InvalidError
 __all__ = ["ProfileSecrets"]
 
 _CLAIMS_MAX = 50_000
-_LISTED_FROM = 8
-"""Secrets that cost less to look for by one list of names than one by one."""
-_LISTED_MAX = 500
-"""Secrets of a namespace beyond which its list costs more."""
 _OF_CERTIFICATES = TargetWords(
     name="secretName",
     field="spec.certificates[].secretName",
@@ -75,6 +72,7 @@ class ProfileSecrets:
         self._writer = writer
         self._rivals = rivals
         self._convergence = Convergence(writer, rivals)
+        self._absent = AbsentSecrets(clock, writer)
         self._claims: OrderedDict[TargetKey, str] = OrderedDict()
 
     def fingerprint_seen(self, key: TargetKey) -> str | None:
@@ -136,17 +134,18 @@ class ProfileSecrets:
         if len(self._claims) > _CLAIMS_MAX:
             self._claims.popitem(last=False)
 
-    async def absent(self, keys: Iterable[TargetKey]) -> frozenset[TargetKey]:
-        """Return Secrets of one namespace that are known not to be there; of few, none is looked for.
+    async def absent(self, keys: Iterable[TargetKey], *, since: float) -> frozenset[TargetKey]:
+        """Return Secrets of one namespace that are known not to be there; of few, none may be known.
+
+        Args:
+            keys: the Secrets.
+            since: `Clock.monotonic` of what led to the run.
 
         Raises:
             KubeError: the API server can't be asked.
         """
         unseen = [key for key in keys if self.fingerprint_seen(key) is None]
-        if len(unseen) < _LISTED_FROM:
-            return frozenset()
-        names = await self._writer.names_in(unseen[0].kind, unseen[0].namespace, fewer_than=_LISTED_MAX)
-        return frozenset() if names is None else frozenset(key for key in unseen if key.name not in names)
+        return await self._absent.among(unseen, since=since)
 
     async def create(self, seen: ObservedObject, desired: DesiredTarget) -> None:
         """Create the Secret, without a look at what may be there.
@@ -205,6 +204,7 @@ class ProfileSecrets:
             raise _told(desired.key, error) from error
         verdict = done.plan.verdict
         if verdict is not None:
+            self._absent.forget(desired.key.namespace)
             is_contested = verdict.reason is TargetReason.CONTESTED
             contested = self.contested(seen, (desired.key,)) if is_contested else None
             raise contested or _refusal(verdict)

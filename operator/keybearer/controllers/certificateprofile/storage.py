@@ -118,14 +118,13 @@ class CertificateStorage:
                 raise
 
     async def look_for_absent(self, cases: Sequence[Case]) -> None:
-        """Look which of these certificates have no Secret yet, many at once; `require_target` reads the others.
+        """Find out which of these certificates have no Secret yet, many at once; `require_target` reads the others.
 
         Raises:
             KubeError: the API server can't be asked.
         """
-        self._absent = await self._tools.secrets.absent(
-            self._wanted_target(case) for case in cases if case.secret is not SecretState.AS_WRITTEN
-        )
+        unwritten = (self._wanted_target(case) for case in cases if case.secret is not SecretState.AS_WRITTEN)
+        self._absent = await self._tools.secrets.absent(unwritten, since=self._context.run.seen.trigger_at)
 
     async def require_target(self, case: Case) -> None:
         """Let pass a certificate whose Secret can be written; one that is ours as the watch shows it isn't read.

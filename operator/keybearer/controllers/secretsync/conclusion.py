@@ -47,7 +47,6 @@ __all__ = [
     "refused_by_cluster",
     "suspended",
     "told",
-    "with_restarts",
 ]
 
 _NAMED = 5
@@ -61,7 +60,7 @@ def conclude(
     planned: TargetPlan,
     material: Material,
     *,
-    settled: bool,
+    restarts: Restarts | None,
     refreshed_at: datetime,
     removals: Sequence[Removal] = (),
 ) -> tuple[SyncOutcome, RunResult]:
@@ -73,7 +72,8 @@ def conclude(
         desired: what the target should be.
         planned: what was done, or stands against it.
         material: what it was made of.
-        settled: the target is as planned, and what was written before under other names is gone.
+        restarts: what became of the workloads that follow the target; None where it isn't as planned, or what was
+            written before under other names isn't gone.
         refreshed_at: when the oldest of its readings began.
         removals: what the guard let pass.
     """
@@ -83,7 +83,8 @@ def conclude(
         _synced_message(spec, desired, material),
         source=spec.source_label,
         target=_target_status(desired, previous.target, removals),
-        settled=settled,
+        settled=restarts is not None,
+        workloads=None if restarts is None else restarts.workloads,
         keys=material.keys,
         refreshed_at=refreshed_at.replace(microsecond=0),
     )
@@ -114,15 +115,12 @@ def conclude(
         tone = Tone.WAITING if failure.passing else Tone.STALLED
         message = f"{failure.message}; the last good target stays"
         outcome = replace(outcome, tone=tone, reason=failure.reason, message=message, remedy=failure.remedy)
-    return outcome, RunResult()
+    return (outcome, RunResult()) if restarts is None else _with_restarts(outcome, restarts)
 
 
-def with_restarts(
-    outcome: SyncOutcome, result: RunResult, restarts: Restarts
-) -> tuple[SyncOutcome, RunResult]:
+def _with_restarts(outcome: SyncOutcome, restarts: Restarts) -> tuple[SyncOutcome, RunResult]:
     """Return the end of a run whose target is as planned, with what became of the workloads that follow it."""
-    outcome = replace(outcome, workloads=restarts.workloads)
-    result = _again(result, restarts.after)
+    result = RunResult(requeue_after=restarts.after)
     if outcome.tone is not Tone.READY:
         return outcome, result
     if restarts.trouble is not None:
@@ -394,5 +392,7 @@ def joined_with_trouble(
 
 
 def _again(result: RunResult, after: timedelta | None) -> RunResult:
-    waits = [wait for wait in (result.requeue_after, after) if wait is not None]
-    return replace(result, requeue_after=min(waits, default=None))
+    if after is None:
+        return result
+    before = result.requeue_after
+    return replace(result, requeue_after=after if before is None else min(before, after))

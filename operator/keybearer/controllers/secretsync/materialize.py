@@ -121,7 +121,8 @@ class Materializer:
         rules = spec.write_rules
         # What was never written, or was seen to end, is created without a look.
         absent = self._writer.take_its_end(desired.key) or (never_written and not _was_refused(previous))
-        context = replace(context, leaving=await self._leaving(seen, spec, previous, desired.key))
+        if leaving := await self._leaving(seen, spec, previous, desired.key):
+            context = replace(context, leaving=leaving)
         start = Start(
             blind=absent and self._may_create_blindly(spec, desired.key),
             repairs=_is_written(seen, previous, desired),

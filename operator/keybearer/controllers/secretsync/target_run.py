@@ -14,7 +14,7 @@ from keybearer.controllers.mode import Mode
 from keybearer.controllers.objects import ObservedObject
 from keybearer.controllers.requests import PendingRequest
 from keybearer.controllers.run_ends import failure_of
-from keybearer.controllers.secretsync.conclusion import conclude, with_restarts
+from keybearer.controllers.secretsync.conclusion import conclude
 from keybearer.controllers.secretsync.gather import Gatherer, Material
 from keybearer.controllers.secretsync.materialize import Materializer, SyncFinalizer
 from keybearer.controllers.secretsync.outcome import SyncOutcome
@@ -96,7 +96,8 @@ class TargetRun:
         context = _context(
             seen, spec, previous, request, desired, found=material.found, now=self._clock.now()
         )
-        context = replace(context, past=self._passed.get(seen.uid, context.past))
+        if (passed := self._passed.get(seen.uid)) is not None:
+            context = replace(context, past=passed)
         planned = await self._materializer.bring_about(seen, spec, previous, desired, context)
         removals = self._remembered(seen, planned, context)
         self._note_freshness(seen, previous, desired, planned, material)
@@ -104,9 +105,8 @@ class TargetRun:
         fulfilled = planned.verdict is None and (
             spec.mode is not Mode.PLAN or planned.action is not None or previous.plan is not None
         )
-        settled = fulfilled and not planned.left_alone
         restarts: Restarts | None = None
-        if settled:
+        if fulfilled and not planned.left_alone:
             await self._materializer.retire_old(seen, spec, previous, desired.key)
             restarts = await self._restart(seen, spec, previous, desired, planned)
             if previous.sync is None:  # else the sync of a former destination is still to be taken back
@@ -119,12 +119,10 @@ class TargetRun:
             desired,
             planned,
             material,
-            settled=settled,
+            restarts=restarts,
             refreshed_at=refreshed_at,
             removals=removals,
         )
-        if restarts is not None:
-            outcome, result = with_restarts(outcome, result, restarts)
         let_pass = context.released or context.approved
         if let_pass is not None and planned.action is not None:
             outcome = replace(outcome, used_request=plan_status(planned.changes) == let_pass)

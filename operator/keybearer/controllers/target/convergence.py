@@ -100,7 +100,8 @@ class Convergence:
                 present = await self._writer.look(
                     desired.key, context.owner_uid, expected=expected, thorough=attempt > 0
                 )
-            context = replace(context, rivals=await self._rivals.of(present, context.owner_uid))
+            rivals = await self._rivals.of(present, context.owner_uid)
+            context = context if rivals == context.rivals else replace(context, rivals=rivals)
             planned = plan_target(desired, present, rules, context)
             if attempt and rules.as_found and present is not None and planned.action is not None:
                 break  # It has changed since the run read it: the next run plans on what is there by then.

@@ -133,6 +133,8 @@ class WorkloadRestarter:
             before: what its status says of them.
             look: whether they exist was not looked at for this spec.
         """
+        if not wanted:
+            return Restarts()
         known = {(one.kind, one.name): one for one in before}
         named = {(one.workload.kind, one.workload.name) for one in wanted}
         left = [one.due_since for key, one in known.items() if key not in named and one.due_since is not None]
