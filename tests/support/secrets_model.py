@@ -311,7 +311,7 @@ class SecretsModel:
             above = "/" + "/".join(names[:count])
             if (environment, above) not in self.folders:
                 self.folders[environment, above] = FolderHeld(self._serial())
-        self.folders[environment, new].description = description
+        self.folders[environment, new].description = description or None  # an empty text counts as absent
         return Outcome(frozenset({200}), [self._shown_folder(environment, new)])
 
     def rename_folder(self, environment: str, path: str, name: str, description: str | None) -> Outcome:

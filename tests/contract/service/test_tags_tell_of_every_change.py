@@ -282,7 +282,7 @@ class TagMachine(RuleBasedStateMachine):
         if found.status_code == 404:
             self.send(ADMIN, "POST", url, {"name": slug, "slug": slug})
         else:
-            one = f"{url}/{found.json()['environment']['id']}"
+            one = f"{url}/{found.json()['id']}"
             self.send(ADMIN, "DELETE" if new is None else "PATCH", one, new)
 
     @rule(slug=labels, new=st.sampled_from(["red", "green", "blue"]))
