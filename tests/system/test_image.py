@@ -97,7 +97,10 @@ def test_service_and_operator_run_from_it_with_what_the_chart_gives_them(
         port, probes = free_port(), free_port()
         serving = image.process(
             "service",
-            arguments_of(service, {"--listen": f"127.0.0.1:{port}"}),
+            arguments_of(
+                service,
+                {"--listen": f"127.0.0.1:{port}", "--probe-listen": f"127.0.0.1:{free_port()}"},
+            ),
             tmp_path / "service.log",
             [(config[0], _CONFIG, False), (volume, "/var/lib/keybearer", True)],
         )
