@@ -79,6 +79,11 @@ def _problems(answers: Answers) -> Iterator[tuple[str, str]]:
     yield from _named("--namespace", answers.namespace, _LABEL_MAX)
     yield from _named("--name", answers.name, _SUBDOMAIN_MAX)
     yield from _named("--identity-secret", answers.identity_secret, _SUBDOMAIN_MAX)
+    if answers.identity_secret == answers.name:
+        yield (
+            "--identity-secret",
+            f"must differ from --name, which names the Secret to be made: {answers.name}",
+        )
     if answers.first_secret is not None and not re.search(NEW_NAME_PATTERN, answers.first_secret.name):
         yield "--first-secret", "the name must have no colon, slash, equals sign or control character"
     if answers.method is AuthMethod.KUBERNETES:

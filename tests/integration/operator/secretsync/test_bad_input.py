@@ -10,7 +10,7 @@ import pytest
 from support.operator_fixtures import Installation
 from support.secretsync_objects import condition, message_of, reason_of
 from support.service_proxy import about_project, listing_of
-from support.tenant import Tenant
+from support.tenant import IDENTITY, Tenant
 from tools.local.kube_api import Body, RefusedError
 from tools.local.waiting import eventually
 
@@ -263,3 +263,17 @@ def test_more_pinned_versions_than_are_read_are_told(tenant: Tenant) -> None:
     assert tenant.secret("web") == before
     tenant.edit("web", sources=[tenant.source()])
     tenant.until_ready("web")
+
+
+def test_a_target_does_not_take_the_identity_that_reads_its_source(tenant: Tenant) -> None:
+    tenant.project.store({"KEY": "cnry-1"})
+    before = tenant.secret(IDENTITY)
+    tenant.sync("own", target={"name": IDENTITY, "adopt": True})
+
+    told = tenant.until_reason(
+        "own", "SpecInvalid", saying=f"target.name {IDENTITY} is the Secret of identityRef"
+    )
+    assert (condition(told, "Stalled") or {})["status"] == "True"
+    assert tenant.secret(IDENTITY) == before
+    tenant.edit("own", target={"name": "other"})
+    tenant.until_ready("own")

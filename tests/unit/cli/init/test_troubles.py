@@ -54,6 +54,7 @@ def test_nothing_is_said_about_options_that_can_be_used() -> None:
         (replace(GOOD, namespace="n" * 64), "--namespace: must have at most 63 characters"),
         (replace(GOOD, name="Web"), "--name: must have only lower-case letters, digits, dots and hyphens"),
         (replace(GOOD, identity_secret="-"), "--identity-secret: must have only"),
+        (replace(GOOD, identity_secret=GOOD.name), "--identity-secret: must differ from --name"),
         (replace(GOOD, service_account="A"), "--service-account: must have only"),
         (replace(GOOD, audience=" "), "--audience: must not be empty"),
         (replace(GOOD, kubernetes_host="10.0.0.1"), "--kubernetes-host: must be an address"),
