@@ -143,13 +143,14 @@ def house(
         shell,
         {
             _THIS_CLUSTER: control_plane.server_url,
-            "kubectl -n keybearer ": f"kubectl -n {_SERVICE} ",
-            "--serviceaccount=keybearer:": f"--serviceaccount={_SERVICE}:",
             _KEY_OF_AWS: _KEY_OF_AWS.replace("/dev/stdin", str(key)),
             _KEY_IN_A_FILE: json.dumps(cloud_key),
         },
     )
     control_plane.kubectl("delete", "clusterrolebinding", "keybearer-reviewer", "--ignore-not-found")
+    control_plane.kubectl(
+        "delete", "serviceaccount", "keybearer-reviewer", "--namespace=kube-system", "--ignore-not-found"
+    )
     # Another page has a namespace of this name: it is gone before the operator, who removes finalizers, ends.
     control_plane.kubectl("delete", "namespace", _NAMESPACE)
     operator.terminate()

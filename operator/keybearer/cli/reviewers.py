@@ -13,10 +13,10 @@ __all__ = ["HOW_TO_MAKE", "OWN_API", "warnings_about"]
 OWN_API: Final = "https://kubernetes.default.svc"
 """Where pods reach the API server of their cluster, and where a service of the chart may review tokens itself."""
 HOW_TO_MAKE: Final = """Make a reviewer's token in the cluster of the ServiceAccounts:
-  kubectl -n keybearer create serviceaccount keybearer-reviewer
+  kubectl -n kube-system create serviceaccount keybearer-reviewer
   kubectl create clusterrolebinding keybearer-reviewer --clusterrole=system:auth-delegator \
---serviceaccount=keybearer:keybearer-reviewer
-  kubectl -n keybearer create token keybearer-reviewer --duration=8760h > reviewer-token"""
+--serviceaccount=kube-system:keybearer-reviewer
+  kubectl -n kube-system create token keybearer-reviewer --duration=8760h > reviewer-token"""
 """The ClusterRole lets it create TokenReviews. An API server may shorten the duration."""
 _SOON: Final = timedelta(days=30)
 
