@@ -123,7 +123,7 @@ class Settings:
         return self._find("--map-secret", self.secrets, namespace, name)
 
     def issuer(self, namespace: str, name: str) -> IssuerPlace | None:
-        """Return which profile stands for an issuer; None where nobody said."""
+        """Return which profile replaces an issuer; None if nobody said."""
         return self._find("--map-issuer", self.issuers, namespace, name)
 
     @property
