@@ -284,8 +284,8 @@ def test_no_credentials_are_sent_for_an_operator_that_is_not_visible(
     with listening_elsewhere() as (url, asked):
         held = {"clientId": "cnry-id", "clientSecret": "cnry-secret", "url": url}
         house.tenant.api.create(identity_secret(_TENANT, "elsewhere", held))
-        house.tenant.sync("elsewhere", identityRef={"name": "elsewhere"})
-        house.tenant.until_reason("elsewhere", "UrlNotAllowed")
+        house.tenant.sync("abroad", identityRef={"name": "elsewhere"})
+        house.tenant.until_reason("abroad", "UrlNotAllowed")
         answer = house.doctor("--output=json", KUBECONFIG=little)
     found = [one for one in answer.json if one["check"] == "identities"]
     assert asked == []
@@ -353,26 +353,26 @@ def test_objects_that_no_operator_has_looked_at_are_told_with_their_namespace(ho
 def test_credentials_that_the_operator_reports_are_not_tried_again(house: House) -> None:
     held = {"clientId": house.tenant.login.client_id, "clientSecret": "cnry-wrong"}
     house.tenant.api.create(identity_secret(_TENANT, "wrong", held))
-    house.tenant.sync("wrong", identityRef={"name": "wrong"})
-    house.tenant.until_reason("wrong", "CredentialsRejected")
+    house.tenant.sync("refused", identityRef={"name": "wrong"})
+    house.tenant.until_reason("refused", "CredentialsRejected")
     for _ in range(3):
         found = [message for check, message, _ in house.troubles() if check == "identities"]
         assert [one.partition(": ")[0] for one in found] == [f"Secret {_TENANT}/wrong"]
         assert "the operator reports" in found[0]
     steps = [command for check, _, command in house.troubles() if check == "identities"]
-    diagnosis = house.tenant.api.get("SecretSync", _TENANT, "wrong")["status"]["diagnosis"]
+    diagnosis = house.tenant.api.get("SecretSync", _TENANT, "refused")["status"]["diagnosis"]
     assert steps == [diagnosis["command"]]
     assert house.admin.new_token(house.tenant.login), "three failures would have locked it out"
     (failed,) = (one for one in house.troubles() if one[0] == "objects")
-    assert failed[2] == f"keybearer explain secretsync {_TENANT}/wrong"
+    assert failed[2] == f"keybearer explain secretsync {_TENANT}/refused"
 
 
 def test_an_identity_is_not_locked_out_by_several_secrets_with_wrong_credentials(house: House) -> None:
     held = {"clientId": house.tenant.login.client_id, "clientSecret": "cnry-wrong"}
     for name in ("wrong-1", "wrong-2", "wrong-3"):
         house.tenant.api.create(identity_secret(_TENANT, name, held))
-        house.tenant.sync(name, identityRef={"name": name}, mode="Suspended")
-        house.tenant.until_reason(name, "Suspended")
+        synced = house.tenant.sync(f"by-{name}", identityRef={"name": name}, mode="Suspended")
+        house.tenant.until_reason(synced, "Suspended")
     found = [one for one in house.doctor("--output=json").json if one["check"] == "identities"]
     assert [one["verdict"] for one in found] == ["trouble", "not checked", "not checked", "fine"], found
     assert house.admin.new_token(house.tenant.login), "three failures would have locked it out"
