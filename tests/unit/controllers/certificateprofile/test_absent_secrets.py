@@ -111,6 +111,17 @@ async def test_a_list_counts_no_longer_than_it_is_believed(world: _World, ends: 
     assert await world.among("mail") == set()
 
 
+@pytest.mark.parametrize(("later", "lists"), [(6, 2), (11, 1)])
+async def test_what_still_waits_since_before_a_list_is_worth_the_next_list(
+    world: _World, later: int, lists: int
+) -> None:
+    await world.seven_ask()
+    assert await world.among("shop") == {"shop"}
+    world.clock.seconds += later
+    await world.among("mail")
+    assert world.lists == lists
+
+
 async def test_a_list_that_failed_is_read_again(world: _World) -> None:
     await world.seven_ask()
     world.gateway.fail("list", "Secret", UnavailableError("list Secrets: down"))
