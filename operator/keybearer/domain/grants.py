@@ -21,20 +21,11 @@ from keybearer.store.database import Database
 from keybearer.store.grants import Grant
 from keybearer.store.unit import UnitOfWork
 
-__all__ = ["GRANTABLE", "GrantChange", "NewGrant", "ProjectGrants", "grant_event"]
+__all__ = ["GrantChange", "NewGrant", "ProjectGrants", "grant_event"]
 
 _MAX_PER_MEMBER = 100
 """They are all weighed at each question of the member."""
 _PLACED = frozenset({Subject.SECRETS, Subject.FOLDERS, Subject.IMPORTS})
-GRANTABLE = (
-    *sorted(_PLACED),
-    Subject.ENVIRONMENTS,
-    Subject.TAGS,
-    Subject.PROJECT,
-    Subject.APP_CONNECTIONS,
-    Subject.SECRET_SYNCS,
-)
-"""Subjects that a grant may speak of; the last three have no place, so that theirs is the whole project."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The event stream: what a subscription asks for, and what its frames tell (wire.md section 7)."""
+"""The event stream: what a subscription asks for (wire.md section 7)."""
 
 from __future__ import annotations
 
@@ -7,20 +7,14 @@ from typing import Annotated
 
 from pydantic import Field
 
-from keybearer.wire.base import WireModel
 from keybearer.wire.bodies import BodyModel
 from keybearer.wire.limits import ENVIRONMENT_SLUG_MAX, EVENT_REGISTRATIONS_MAX, FOLDER_PATH_MAX
 
 __all__ = [
     "EVENT_STREAM_PATH",
-    "ChangedFolder",
-    "ChangedSecret",
     "EventConditions",
-    "EventData",
-    "EventFrame",
     "EventRegistration",
     "EventType",
-    "StreamFault",
     "SubscribeToEvents",
 ]
 
@@ -58,38 +52,3 @@ class SubscribeToEvents(BodyModel):
         tuple[EventRegistration, ...],
         Field(alias="register", min_length=1, max_length=EVENT_REGISTRATIONS_MAX),
     ]
-
-
-class ChangedSecret(WireModel):
-    """A secret that was created, updated or deleted; `secretKeys` holds one key."""
-
-    environment: str
-    secret_path: str
-    secret_keys: str
-
-
-class ChangedFolder(WireModel):
-    """A folder whose imports, or what they show, changed."""
-
-    environment: str
-    secret_path: str
-
-
-class EventData(WireModel):
-    """What happened: a list for secrets, one folder for imports."""
-
-    event_type: EventType
-    payload: tuple[ChangedSecret, ...] | ChangedFolder
-
-
-class EventFrame(WireModel):
-    """The `data` of an event's frame."""
-
-    type: str
-    data: EventData
-
-
-class StreamFault(WireModel):
-    """The `data` of the frame `error`, after which the stream ends."""
-
-    message: str
