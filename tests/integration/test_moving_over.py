@@ -31,7 +31,7 @@ _END = "kill %1 %2\nwait\nkubectl delete namespace demo\n"
 
 def _start() -> Iterator[str]:
     """Yield the commands of the trial that start service and operator, and log in."""
-    begin, operate, _, change, _ = blocks(_TRIAL)
+    begin, operate, _, change, *_ = blocks(_TRIAL)
     for line in f"{begin}{operate}{change}".splitlines():
         if line.startswith(("make setup", "python3 examples/", "kubectl -n demo", "keybearer secrets set")):
             continue

@@ -34,7 +34,7 @@ def _with_port(script: str, port: int) -> str:
 
 
 def test_the_tutorial_leads_to_a_synced_secret_and_back(control_plane: ControlPlane, tmp_path: Path) -> None:
-    begin, operate, certify, change, end = blocks(_PAGE.read_text())
+    begin, operate, certify, change, _log_in, end = blocks(_PAGE.read_text())
     assert begin.startswith(_SET_UP)
     script = _with_port(begin.removeprefix(_SET_UP), free_port())
     printed = Shell(tmp_path / "checkout", control_plane.admin_kubeconfig).run(
