@@ -37,12 +37,12 @@ def refuse_merge(
     rival = _merged_by_rival(desired, present, rules, context, [*not_ours, *taken])
     if rival is not None:
         return rival
-    credentials = sorted(IDENTITY_KEYS.intersection(not_ours))
+    foreign = [name for name in not_ours if name not in context.merged_keys]
+    credentials = sorted(IDENTITY_KEYS.intersection(foreign))
     if credentials and context.identity_use is not None:
         return _takes_identity(desired, rules, context.identity_use, credentials, ways="rename the keys, or ")
     if rules.adopt:
         return None
-    foreign = [name for name in not_ours if name not in context.merged_keys]
     if foreign:
         return _conflict(
             f"{desired.key.kind} {desired.key.name} has other values under {some_of(foreign)}, which this "

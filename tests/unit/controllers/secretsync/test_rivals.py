@@ -13,7 +13,7 @@ from keybearer.controllers.objects import KindReading
 from keybearer.controllers.queue import WorkQueue
 from keybearer.controllers.secretsync.targets import targets_of
 from keybearer.controllers.target.rivals import Rivals
-from keybearer.controllers.work import WorkKey
+from keybearer.controllers.work import Lane, WorkKey
 from unit.controllers.fakes.chance import SteadyChance
 from unit.controllers.fakes.source_session import FakeSession, listing
 from unit.controllers.fakes.targets import FINGERPRINTER, UID, Body, Field, desired, new_spec, present, stored
@@ -317,6 +317,28 @@ class TestIdentities:
             await table.work()
             assert table.ready("one")[0] == "Synced"
             assert world.data("t") != before
+
+    @in_virtual_time
+    async def test_credentials_that_one_merged_for_another_are_repaired(self) -> None:
+        async with new_world(FakeSession(listing("cnry-0"), listing("cnry-0"))) as world:
+            world.gateway.put(secret("t", {"identityId": "cnry-id"}))
+            table = _Table(world)
+            table.see("AppConnection", "reader", "t")
+            table.add(
+                "one", {"name": "t", "creationPolicy": "Merge", "template": {"data": {"password": "p"}}}
+            )
+            await table.work()
+            assert table.ready("one")[0] == "Synced"
+            before = world.data("t")
+            body = world.gateway.find("Secret", "t")
+            assert body is not None
+            drifted = body["data"] | {"password": "Y25yeS1lZGl0ZWQ="}
+            world.gateway.put({**body, "data": drifted, "metadata": body["metadata"] | {"managedFields": []}})
+            table.queue.add(WorkKey("SecretSync", "team-a", "one"), Lane.URGENT)
+            await table.work()
+
+            assert table.ready("one")[0] == "Synced", table.ready("one")[1]
+            assert world.data("t") == before
 
     @in_virtual_time
     async def test_one_that_would_stay_as_it_is_is_taken_over(self) -> None:
