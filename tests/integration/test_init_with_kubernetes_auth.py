@@ -183,6 +183,11 @@ def test_a_reviewers_token_that_does_not_work_is_told_though_the_operator_is_sti
     reviewer.write_text(house.plane.kubectl("create", "token", "default", f"--namespace={_WHERE}"))
     answer = house.init(f"--reviewer-token-file={reviewer}")
     assert (answer.status, "may not create tokenreviews" in answer.stderr) == (FAILED, True)
+    bound = f"--clusterrole=system:auth-delegator --serviceaccount={_WHERE}:default"
+    assert (
+        f"Bind it: kubectl create clusterrolebinding keybearer-reviewer-{_WHERE}-default {bound}"
+        in answer.stderr
+    )
     assert "The reviewer's token ends on" in answer.stderr
 
 

@@ -19,7 +19,7 @@ from support.service_reviews import install_with_reviews, mount_account
 from support.tenant import IDENTITY, Tenant, open_tenant
 from tools.chart.rendering import Json
 from tools.controlplane.controlplane import ControlPlane
-from tools.local.kube_api import KubeApi
+from tools.local.kube_api import Body, KubeApi
 from tools.local.operator_cluster import OperatorCluster
 from tools.local.operator_process import OperatorProcess
 from tools.local.secrets_service import RestartableService, ServiceAdmin
@@ -200,6 +200,97 @@ def test_a_reviewers_token_that_does_not_work_is_replaced_by_the_command_of_the_
     assert tenant.data("mail") == {"USER": "cnry-user"}
     present = house.line("identities", "kubernetes-auth", "show", identity_id, "-o", "json").json
     assert {name for name in known if known[name] != present[name]} <= {"updated_at"}
+
+
+def test_what_breaks_at_the_service_is_told_by_doctor_though_the_operator_is_still_logged_in(
+    house: House, control_plane: ControlPlane, tmp_path: Path
+) -> None:
+    tenant, identity_id = house.tenant, house.tenant.login.identity_id
+    _attach(house, control_plane, house.reviewer.read_text())
+    tenant.project.store({"USER": "cnry-user"})
+    tenant.sync("web", identityRef={"name": "by-account"}, refreshInterval="1h")
+    tenant.until_ready("web")
+    update = ("identities", "kubernetes-auth", "update", identity_id, "--reviewer-token-file")
+
+    broken = tmp_path / "broken"
+    broken.write_text("cnry-no-reviewer")
+    assert house.line(*update, str(broken)).status == 0
+    found = _found_by_doctor(house, control_plane, "by-account")
+    assert found["verdict"] == "trouble"
+    assert "The token review failed: the API server doesn't accept the reviewer's token" in found["message"]
+    assert "Ready only until the operator's access token ends" in found["message"]
+    assert found["command"] == f"keybearer {' '.join(update)} FILE"
+    assert reason_of(tenant.get("web")) == "Synced"
+
+    command = shlex.split(found["command"].replace("FILE", str(house.reviewer)))
+    assert house.line(*command[1:]).status == 0
+    assert _found_by_doctor(house, control_plane, "by-account")["verdict"] == "fine"
+
+
+def test_a_reviewer_without_rights_is_bound_by_the_command_of_the_diagnosis(
+    house: House, control_plane: ControlPlane
+) -> None:
+    tenant = house.tenant
+    where = f"--namespace={tenant.namespace}"
+    _attach(house, control_plane, control_plane.kubectl("create", "token", "default", where))
+    tenant.project.store({"USER": "cnry-user"})
+    tenant.sync("web", identityRef={"name": "by-account"}, refreshInterval="1h")
+
+    told = tenant.until_reason("web", "ServiceRefused", saying="may not create tokenreviews")["status"]
+    name = f"keybearer-reviewer-{tenant.namespace}-default"
+    assert told["diagnosis"]["turn"] == "ClusterAdministrator"
+    assert told["diagnosis"]["command"] == (
+        f"kubectl create clusterrolebinding {name} --clusterrole=system:auth-delegator "
+        f"--serviceaccount={tenant.namespace}:default"
+    )
+    control_plane.kubectl(*shlex.split(told["diagnosis"]["command"])[1:])
+    try:
+        tenant.request("web")
+        tenant.until_ready("web")
+    finally:
+        control_plane.kubectl("delete", "clusterrolebinding", name)
+
+
+def test_a_client_id_in_place_of_the_id_is_told_by_doctor(house: House, control_plane: ControlPlane) -> None:
+    tenant, login = house.tenant, house.tenant.login
+    _attach(house, control_plane, house.reviewer.read_text())
+    tenant.project.store({"USER": "cnry-user"})
+    held = {"identityId": login.client_id, "serviceAccountName": "web", "audience": _AUDIENCE}
+    tenant.api.create(identity_secret(tenant.namespace, "wrong-id", held))
+    tenant.sync("web", identityRef={"name": "wrong-id"}, refreshInterval="1h")
+    refused = tenant.until_reason("web", "CredentialsRejected")["status"]["diagnosis"]
+    assert "the id of the identity, not its client id" in refused["step"]
+
+    found = _found_by_doctor(house, control_plane, "wrong-id")
+    assert found["verdict"] == "trouble"
+    assert f"the client id of an identity whose id is {login.identity_id}" in found["message"]
+    control_plane.kubectl(*shlex.split(found["command"])[1:])
+    tenant.until_ready("web")
+
+
+def _attach(house: House, control_plane: ControlPlane, reviewer: str) -> None:
+    """Let ServiceAccount web log in, and put that into Secret by-account."""
+    tenant, identity_id = house.tenant, house.tenant.login.identity_id
+    config = {
+        "kubernetesHost": control_plane.server_url,
+        "caCert": control_plane.ca_pem.decode(),
+        "allowedNamespaces": tenant.namespace,
+        "allowedNames": "web",
+        "allowedAudience": _AUDIENCE,
+        "tokenReviewerJwt": reviewer.strip(),
+    }
+    house.admin.send("POST", f"/api/v1/auth/kubernetes-auth/identities/{identity_id}", config)
+    held = {"identityId": identity_id, "serviceAccountName": "web", "audience": _AUDIENCE}
+    tenant.api.create(identity_secret(tenant.namespace, "by-account", held))
+
+
+def _found_by_doctor(house: House, control_plane: ControlPlane, secret: str) -> Body:
+    """What doctor says of an identity Secret, to a person who reaches the service at another address."""
+    kubeconfig = str(control_plane.admin_kubeconfig)
+    answer = house.line("doctor", "--same-service", "--output=json", KUBECONFIG=kubeconfig)
+    told = [one for one in answer.json if f"Secret {house.tenant.namespace}/{secret}" in one["message"]]
+    (found,) = (one for one in told if one["check"] == "identities")
+    return dict(found)
 
 
 def test_what_was_corrected_in_the_service_is_seen_by_whoever_asks_again_and_again(

@@ -6,16 +6,18 @@ hidden prompt, and is shown nowhere.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import shlex
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from keybearer.base.clock import SystemClock
-from keybearer.cli.connecting import connected
-from keybearer.cli.failures import misused, nothing_to_change
-from keybearer.cli.identity_finding import WhichIdentity, identity_id_of
+from keybearer.cli.connecting import connected, is_id
+from keybearer.cli.failures import CommandError, ExitStatus, misused, nothing_to_change
+from keybearer.cli.identity_finding import WhichIdentity, identity_id_of, patch_of_identity_id
 from keybearer.cli.on_demand import new_group
 from keybearer.cli.output import Output, OutputFormat, Yes, note, print_done, print_fields, require_confirmed
 from keybearer.cli.own_credentials import OwnCredential
@@ -36,6 +38,9 @@ _REVIEWERS: Mapping[str, str] = {
     "login-token": "the token that logs in (no reviewer's token is set)",
 }
 """By `token_reviewer` of the settings."""
+
+_OF_LOGINS = frozenset({"host", "namespaces", "service accounts", "audience"})
+"""Changes that say who may log in."""
 
 Namespaces = Annotated[
     list[str] | None,
@@ -88,19 +93,21 @@ def attach_kubernetes_auth(
     """
     reviewer = None if reviewer_token_file is None else read_text(reviewer_token_file).strip()
     with connected() as client:
-        made = client.identities.kubernetes_auth.attach(
-            identity_id_of(client, identity),
-            kubernetes_host=host,
-            ca_cert=_pem(ca_file),
-            token_reviewer_jwt=reviewer,
-            allowed_namespaces=_parted(namespace),
-            allowed_names=_parted(service_account),
-            allowed_audience=audience,
-            access_token_ttl=token_ttl,
-            access_token_max_ttl=token_max_ttl,
-            access_token_num_uses_limit=token_uses,
-            access_token_trusted_ips=_given(trusted_ip),
-        )
+        identity_id = identity_id_of(client, identity)
+        with _client_id_told(identity, identity_id):
+            made = client.identities.kubernetes_auth.attach(
+                identity_id,
+                kubernetes_host=host,
+                ca_cert=_pem(ca_file),
+                token_reviewer_jwt=reviewer,
+                allowed_namespaces=_parted(namespace),
+                allowed_names=_parted(service_account),
+                allowed_audience=audience,
+                access_token_ttl=token_ttl,
+                access_token_max_ttl=token_max_ttl,
+                access_token_num_uses_limit=token_uses,
+                access_token_trusted_ips=_given(trusted_ip),
+            )
     print_done(output, made, f"ServiceAccounts of {made.kubernetes_host} may log in as {identity}.")
     _warn(made, reviewer)
 
@@ -135,6 +142,9 @@ def update_kubernetes_auth(
     """Change Kubernetes auth of an identity: only what you give.
 
     To replace the reviewer's token, give only --reviewer-token-file.
+
+    New rules of who may log in count from the next login: an access token from before works until it ends. To end
+    these tokens at once, remove Kubernetes auth and attach it again. The options of tokens count for them too.
     """
     if reviewer_token_file is not None and no_reviewer_token:
         raise misused("--reviewer-token-file and --no-reviewer-token exclude each other")
@@ -174,6 +184,13 @@ def update_kubernetes_auth(
             access_token_trusted_ips=_given(trusted_ip),
         )
     print_done(output, made, f"Changed of Kubernetes auth of {identity}: {', '.join(changed)}.")
+    if not _OF_LOGINS.isdisjoint(changed):
+        note(
+            "The new rules count from the next login. An access token from before works until it ends, and can be "
+            f"renewed {_limit(made.access_token_max_ttl)}. To end all of them at once, remove Kubernetes auth, then "
+            "attach it again with all its options: keybearer identities kubernetes-auth remove "
+            f"{shlex.quote(identity)}"
+        )
     _warn(made, reviewer)
 
 
@@ -297,6 +314,24 @@ def unlock_ldap_auth(identity: WhichIdentity, output: Output = OutputFormat.TABL
     print_done(output, {"ended": ended}, f"Lockouts that ended: {ended}.")
 
 
+@contextmanager
+def _client_id_told(given: str, identity_id: str) -> Iterator[None]:
+    """Say of a client id that an identity Secret takes another id, whether the block works or is refused."""
+    from keybearer.client import ServiceError
+
+    if given == identity_id or not is_id(given):
+        yield
+        return
+    told = f"{given} is the client id of the identity, and its id is {identity_id}"
+    patch = patch_of_identity_id(identity_id)
+    next_step = f"If an identity Secret has the client id as identityId, correct it: {patch}"
+    try:
+        yield
+    except ServiceError as error:
+        raise CommandError(f"{error}; {told}", ExitStatus.REFUSED, next_step) from error
+    note(f"{told}. {next_step}")
+
+
 def _warn(made: KubernetesAuthSettings, reviewer: str | None) -> None:
     """Say which logins can't work, or not for long."""
     if reviewer:
@@ -356,6 +391,10 @@ def _reviewer(found: KubernetesAuthSettings) -> str:
 
 def _trust(pem: str) -> str:
     return "given" if pem else "the system's"
+
+
+def _limit(max_ttl: int) -> str:
+    return f"until {max_ttl} s after its login" if max_ttl else "without end"
 
 
 def _seconds(seconds: int) -> str:

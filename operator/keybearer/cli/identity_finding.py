@@ -13,7 +13,15 @@ from keybearer.cli.failures import CommandError, ExitStatus, not_found
 if TYPE_CHECKING:
     from keybearer.client import Identity, Keybearer, User, UserMembership
 
-__all__ = ["WhichIdentity", "actor_id_of", "identity_id_of", "membership_of", "organization_id_of", "user_of"]
+__all__ = [
+    "WhichIdentity",
+    "actor_id_of",
+    "identity_id_of",
+    "membership_of",
+    "organization_id_of",
+    "patch_of_identity_id",
+    "user_of",
+]
 
 WhichIdentity = Annotated[
     str, typer.Argument(help="Name, client id or id of the identity.", metavar="IDENTITY")
@@ -53,6 +61,12 @@ def identity_id_of(client: Keybearer, wanted: str) -> str:
     if found:
         return found[0].id
     raise not_found(f"there is no identity {wanted}", "List the identities: keybearer identities list")
+
+
+def patch_of_identity_id(identity_id: str, *, namespace: str = "NAMESPACE", secret: str = "SECRET") -> str:
+    """Return the command that puts an id into the key identityId of an identity Secret."""
+    patch = f'{{"stringData":{{"identityId":"{identity_id}"}}}}'
+    return f"kubectl -n {namespace} patch secret {secret} --type=merge -p '{patch}'"
 
 
 def user_of(client: Keybearer, email: str) -> User:

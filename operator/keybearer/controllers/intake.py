@@ -102,6 +102,8 @@ class EventIntake:
         for target in before.targets:
             if target not in seen.targets:
                 self._leave(target)
+        if before.logs_in_by != seen.logs_in_by:
+            self._free(before)
 
     def forget_targets(self) -> None:
         """Believe nothing that was seen of targets: whoever writes one looks at it anew."""
@@ -166,6 +168,7 @@ class EventIntake:
     def _ended(self, gone: ObservedObject) -> None:
         for target in gone.targets:
             self._leave(target)
+        self._free(gone)
         self._queue.forget(gone.key)
         self._forget(gone.key)
 
@@ -175,6 +178,10 @@ class EventIntake:
         if not writers:
             self._observed.expect(target, None)
         self._call(writers)
+
+    def _free(self, before: ObservedObject) -> None:
+        """One object less logs in by a Secret: whose target it is may be allowed to take it over now."""
+        self._call(self._objects.writers_of(before.identity_secret))
 
 
 def _lane(seen: ObservedObject, event_type: str | None) -> Lane:

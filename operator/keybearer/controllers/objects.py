@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Self
 
@@ -21,7 +21,7 @@ from keybearer.controllers.custom_resource import NEVER_OBSERVED
 from keybearer.controllers.kinds import RESOURCES
 from keybearer.controllers.work import WorkKey
 from keybearer.kube.gateway import Identity, Listed
-from keybearer.kube.resources import ObjectKey
+from keybearer.kube.resources import SECRETS, ObjectKey
 
 __all__ = [
     "BeforeList",
@@ -108,6 +108,8 @@ class ObservedObject:
     """The resourceVersion that a watch or a list showed last; our own writes raise `resource_version` alone."""
     identity: str = ""
     """The identity Secret that is needed to clean up in the service, judged or not; empty where none is."""
+    logs_in_by: str = ""
+    """The identity Secret that its spec names, judged or not."""
 
     @classmethod
     def from_body(
@@ -151,12 +153,18 @@ class ObservedObject:
             trigger_at=trigger_at,
             seen_version=text_of(meta.get("resourceVersion")),
             identity=identity_of(body),
+            logs_in_by=named_identity(body),
         )
 
     @property
     def target(self) -> TargetKey:
         """The target of a kind that writes one at most; of no kind where it writes none."""
         return self.targets[0] if self.targets else TargetKey("", self.key.namespace, self.key.name)
+
+    @property
+    def identity_secret(self) -> TargetKey:
+        """The Secret by which it logs in to the service; one without a name where it names none."""
+        return TargetKey(SECRETS.kind, self.key.namespace, self.logs_in_by)
 
     @property
     def never_reported(self) -> bool:
@@ -233,6 +241,7 @@ class ObjectStore:
         self.on_end: Callable[[ObservedObject], None] = lambda _: None
         self._objects: dict[WorkKey, ObservedObject] = {}
         self._by_target: dict[TargetKey, tuple[WorkKey, ...]] = {}
+        self._by_identity: dict[TargetKey, dict[WorkKey, None]] = {}
         self._by_uid: dict[str, WorkKey] = {}
         self._ended: OrderedDict[str, None] = OrderedDict()
         self._listed: dict[tuple[str, str | None], str] = {}
@@ -260,6 +269,10 @@ class ObjectStore:
         """Return the custom resources whose spec names this target."""
         return self._by_target.get(target, ())
 
+    def logging_in_by(self, secret: TargetKey) -> Collection[WorkKey]:
+        """Return the custom resources whose spec names this Secret as their identity."""
+        return self._by_identity.get(secret, {}).keys()
+
     def is_news(self, seen: ObservedObject) -> bool:
         """Tell whether a version is newer than what is held for its name, and not of an object that ended."""
         if seen.uid in self._ended:
@@ -283,11 +296,13 @@ class ObjectStore:
         self.changes += 1
         self._objects[seen.key] = seen
         self._by_uid[seen.uid] = seen.key
-        if before is None or before.targets != seen.targets:
+        if before is None or before.targets != seen.targets or before.logs_in_by != seen.logs_in_by:
             if before is not None:
                 self._unlink(before)
             for target in seen.targets:
                 self._by_target[target] = (*self._by_target.get(target, ()), seen.key)
+            if seen.logs_in_by:
+                self._by_identity.setdefault(seen.identity_secret, {})[seen.key] = None
 
     def before_list(self, kind: str, namespace: str | None) -> BeforeList:
         """Return what a list that begins now is to be compared with: of a kind, in a namespace or in all."""
@@ -387,6 +402,10 @@ class ObjectStore:
                 self._by_target[target] = left
             else:
                 self._by_target.pop(target, None)
+        users = self._by_identity.get(before.identity_secret, {})
+        users.pop(before.key, None)
+        if not users:
+            self._by_identity.pop(before.identity_secret, None)
 
 
 def _is_of_before(held: ObservedObject, listed: Listed) -> bool:

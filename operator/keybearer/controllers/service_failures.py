@@ -24,11 +24,12 @@ from keybearer.controllers.outcome import ReconcileError, WaitingError
 from keybearer.controllers.remedy import AS_THE_MESSAGE_SAYS, Remedy
 from keybearer.controllers.sources.query import SourceQuery
 from keybearer.controllers.sources.session import SourceFailure
-from keybearer.wire.token_reviews import UNREACHABLE_API, UNTRUSTED_API
+from keybearer.wire.token_reviews import UNBOUND_REVIEWER, UNREACHABLE_API, UNTRUSTED_API, binding_of_reviewer
 
-__all__ = ["arose_at_login", "describe_failure", "describe_refusal", "refuses_login"]
+__all__ = ["arose_at_login", "describe_failure", "describe_refusal", "knows_identity", "refuses_login"]
 
 _LOGINS = "/api/v1/auth/"
+_LOGINS_BY_ID = (f"{_LOGINS}kubernetes-auth/login", f"{_LOGINS}ldap-auth/login")
 _OTHER_REFUSAL = "ForbiddenError"
 """The service's word for a 403 that no missing right is the reason of, such as a name that is taken."""
 _REVIEW_FAILED = "KubernetesTokenReviewError"
@@ -98,6 +99,16 @@ def refuses_login(error: ClientError) -> bool:
     return isinstance(error, Unauthenticated) or (isinstance(error, NotFound) and _LOGINS in error.asked)
 
 
+def knows_identity(error: ClientError) -> bool:
+    """Whether the answer to a login shows that this service has the identity.
+
+    Kubernetes auth and LDAP name the identity by its id, and a service without it answers 404 (wire.md section 1.2).
+    """
+    if not isinstance(error, ServiceError) or not error.asked.endswith(_LOGINS_BY_ID):
+        return False
+    return isinstance(error, Unauthenticated) or error.error == _REVIEW_FAILED
+
+
 def arose_at_login(error: ClientError) -> bool:
     """Whether it arose when the identity logged in, whatever the reason: it says nothing of what was asked."""
     return isinstance(error, ServiceError) and _LOGINS in error.asked
@@ -129,6 +140,13 @@ def _remedy_of_review(error: ClientError) -> Remedy | None:
             "reviewer's token again if one is set.",
             f"{_UPDATE} --host HOST --reviewer-token-file FILE",
             turn=Turn.SERVICE_ADMINISTRATOR,
+        )
+    if UNBOUND_REVIEWER in error.message:
+        return Remedy(
+            "Let the ServiceAccount of the reviewer create TokenReviews: bind it to the ClusterRole "
+            "system:auth-delegator.",
+            binding_of_reviewer(error.message),
+            turn=Turn.CLUSTER_ADMINISTRATOR,
         )
     if "reviewer" in error.message:
         return Remedy(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import sys
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import timedelta
 from importlib.util import find_spec
 
@@ -15,10 +16,12 @@ from keybearer.client import (
     NO_RETRIES,
     AsyncKeybearer,
     AsyncPools,
+    ClientError,
     ClientOptions,
     InvalidArgument,
     KubernetesAuth,
     LdapAuth,
+    NotFound,
     SuppliedToken,
     UniversalAuth,
 )
@@ -29,11 +32,13 @@ from keybearer.controllers.instant import STREAMS_MAX
 from keybearer.controllers.outcome import StalledError, WaitingError
 from keybearer.controllers.refused_logins import LoginTerms, with_identity
 from keybearer.controllers.remedy import Remedy
+from keybearer.controllers.service_failures import describe_refusal, refuses_login
 from keybearer.controllers.service_session import ANSWER_MAX_BYTES, ServiceSession
+from keybearer.controllers.sources.session import SourceFailure
 from keybearer.kube.errors import ForbiddenError, InvalidError, KubeError, NotFoundError
 from keybearer.kube.gateway import Gateway
 
-__all__ = ["REJECTED_LOGINS", "TIMEOUT", "SessionOpener", "remedy_of_rejection"]
+__all__ = ["REJECTED_LOGINS", "TIMEOUT", "SessionOpener", "refusal_of_login", "remedy_of_rejection"]
 
 TIMEOUT = timedelta(seconds=10)
 _READS_MAX = 100
@@ -64,13 +69,15 @@ REJECTED_LOGINS: Mapping[IdentityMethod, Remedy] = {
 """What is to be done where the service refuses the credentials."""
 _UNATTACHED: Mapping[IdentityMethod, Remedy] = {
     "Ldap": Remedy(
-        "Attach LDAP auth to the identity, or correct identityId in Secret {identity}.",
+        "Attach LDAP auth to the identity, or correct identityId in Secret {identity}: the id of the identity, not "
+        "its client id.",
         "keybearer identities ldap-auth attach --help",
         turn=Turn.SERVICE_ADMINISTRATOR,
         about="Secret {identity}, key identityId",
     ),
     "Kubernetes": Remedy(
-        "Attach Kubernetes auth to the identity, or correct identityId in Secret {identity}.",
+        "Attach Kubernetes auth to the identity, or correct identityId in Secret {identity}: the id of the "
+        "identity, not its client id.",
         "keybearer identities kubernetes-auth attach IDENTITY_ID --host HOST --namespace {namespace} "
         "--service-account SERVICE_ACCOUNT --audience AUDIENCE",
         turn=Turn.SERVICE_ADMINISTRATOR,
@@ -165,6 +172,16 @@ class SessionOpener:
 
     def _token_source(self, identity: ServiceIdentity) -> _TokenSource:
         return _TokenSource(self._gateway, identity)
+
+
+def refusal_of_login(identity: ServiceIdentity, error: ClientError) -> SourceFailure:
+    """Return what a session says if a login of the identity fails so, with its id in the command."""
+    failure = describe_refusal(identity.url, "log in", error)
+    usual = REJECTED_LOGINS[identity.method]
+    if isinstance(error, NotFound):
+        usual = _UNATTACHED.get(identity.method, usual)
+    remedy = failure.remedy or (usual if refuses_login(error) else None)
+    return replace(failure, remedy=None if remedy is None else with_identity(remedy, _name_of(identity)))
 
 
 def remedy_of_rejection(identity: ServiceIdentity) -> Remedy:

@@ -34,12 +34,12 @@ from keybearer.domain.outbound import Outbound
 from keybearer.domain.server_keys import ServerKeys
 from keybearer.outbound.errors import OutboundError, OutboundUnreachableError, OutboundUntrustedError
 from keybearer.outbound.ldap import DirectoryUser, WrongPasswordError
-from keybearer.outbound.token_review import ReviewedToken, ReviewerUnknownError
+from keybearer.outbound.token_review import ReviewedToken, ReviewerUnboundError, ReviewerUnknownError
 from keybearer.outbound.trust import trust
 from keybearer.store.auth_methods import KubernetesAuth, LdapAuth
 from keybearer.store.database import Database
 from keybearer.wire.auth_methods import TokenReviewer
-from keybearer.wire.token_reviews import UNREACHABLE_API, UNTRUSTED_API
+from keybearer.wire.token_reviews import UNBOUND_REVIEWER, UNREACHABLE_API, UNTRUSTED_API
 
 __all__ = ["ExternalLogins"]
 
@@ -203,5 +203,7 @@ def _hint(error: Exception) -> str:
             return f"; {UNTRUSTED_API}"
         case OutboundUnreachableError():
             return f"; {UNREACHABLE_API}"
+        case ReviewerUnboundError():
+            return f"; {UNBOUND_REVIEWER}"
         case _:
             return ""

@@ -10,17 +10,24 @@ from dataclasses import dataclass
 
 import orjson
 
+from keybearer.base.json_reading import text_of
+from keybearer.base.token_claims import claims_of
 from keybearer.outbound.errors import OutboundFailedError
 from keybearer.outbound.http import OutboundHttp
 from keybearer.outbound.urls import OutboundUrl
+from keybearer.wire.token_reviews import told_unbound
 
-__all__ = ["ReviewedToken", "ReviewerUnknownError", "TokenReviews", "review_url"]
+__all__ = ["ReviewedToken", "ReviewerUnboundError", "ReviewerUnknownError", "TokenReviews", "review_url"]
 
 _PATH = "/apis/authentication.k8s.io/v1/tokenreviews"
 
 
 class ReviewerUnknownError(OutboundFailedError):
     """The API server answers 401: it doesn't accept the reviewer's token."""
+
+
+class ReviewerUnboundError(OutboundFailedError):
+    """The API server answers 403: it knows the reviewer, who may not create TokenReviews."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +66,7 @@ class TokenReviews:
         Raises:
             OutboundRefusedError: the host may not be called.
             ReviewerUnknownError: the reviewer's token is not accepted.
+            ReviewerUnboundError: the reviewer lacks the right; the message names its ServiceAccount.
             OutboundFailedError: there is no usable answer; the message says what to do.
         """
         spec: dict[str, object] = {"token": token}
@@ -72,9 +80,7 @@ class TokenReviews:
             case 401:
                 raise ReviewerUnknownError("the API server doesn't accept the reviewer's token")
             case 403:
-                raise OutboundFailedError(
-                    "the reviewer may not create tokenreviews; bind it to the ClusterRole system:auth-delegator"
-                )
+                raise ReviewerUnboundError(told_unbound(_username(reviewer)))
             case status:
                 raise OutboundFailedError(f"the API server answers {status}")
 
@@ -82,6 +88,14 @@ class TokenReviews:
 def review_url(api: OutboundUrl) -> OutboundUrl:
     """Return the URL of token reviews of an API server."""
     return OutboundUrl(api.scheme, api.host, api.port, f"{api.path}{_PATH}")
+
+
+def _username(token: str) -> str:
+    """Return under which name an API server knows who holds a ServiceAccount token; empty for another token."""
+    try:
+        return text_of(claims_of(token).get("sub"))
+    except ValueError:
+        return ""
 
 
 def _read(body: bytes) -> ReviewedToken:

@@ -231,6 +231,33 @@ def test_an_identity_gets_kubernetes_auth_and_loses_it(
     nothing_shown(made.stdout, shown.stdout, twice.stderr)
 
 
+def test_a_client_id_is_told_apart_from_the_id_that_a_secret_needs(
+    service: Service, admin: CommandLine
+) -> None:
+    login = service.create_identity()
+    command = (
+        "identities",
+        "kubernetes-auth",
+        "attach",
+        login.client_id,
+        "--host",
+        "https://api.example.com",
+    )
+    patch = (
+        "kubectl -n NAMESPACE patch secret SECRET --type=merge "
+        f"""-p '{{"stringData":{{"identityId":"{login.identity_id}"}}}}'"""
+    )
+    for status in (0, 7):  # the second time it has Kubernetes auth already
+        answer = admin(*command)
+        assert answer.status == status, answer.stderr
+        assert (
+            f"{login.client_id} is the client id of the identity, and its id is {login.identity_id}"
+            in answer.stderr
+        )
+        assert patch in answer.stderr
+    assert "client id" not in admin(*command[:3], login.identity_id, *command[4:]).stderr
+
+
 def test_an_update_of_kubernetes_auth_changes_only_what_is_given(
     service: Service, admin: CommandLine, tmp_path: Path
 ) -> None:
@@ -246,6 +273,7 @@ def test_an_update_of_kubernetes_auth_changes_only_what_is_given(
     replaced = admin(*command, "update", identity_id, *token)
     assert replaced.status == 0
     assert f"Changed of Kubernetes auth of {identity_id}: reviewer's token.\n" in replaced.stderr
+    assert "next login" not in replaced.stderr
     after = admin(*command, "show", identity_id, "-o", "json").json
     changed = {name for name in before if before[name] != after[name]}
     assert changed <= {"token_reviewer", "updated_at"}
@@ -260,6 +288,9 @@ def test_an_update_of_kubernetes_auth_changes_only_what_is_given(
     gone = admin(*command, "update", identity_id, "--no-reviewer-token", "--audience", "other", "-o", "json")
     assert (gone.json["token_reviewer"], gone.json["allowed_audience"]) == ("login-token", "other")
     assert "No token for the audience other can log in" in gone.stderr
+    assert "The new rules count from the next login" in gone.stderr
+    assert "renewed until 2592000 s after its login" in gone.stderr
+    assert f"keybearer identities kubernetes-auth remove {identity_id}\n" in gone.stderr
     nothing_shown(replaced.stderr, moved.stdout, gone.stderr)
 
 

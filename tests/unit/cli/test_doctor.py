@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from keybearer.cli.doctor.findings import View
-from keybearer.cli.doctor.logins import renewal_of
+from keybearer.cli.connecting import CurrentLogin
+from keybearer.cli.doctor import logins
+from keybearer.cli.doctor.findings import Verdict, View
+from keybearer.cli.doctor.logins import Logins, renewal_of
 from keybearer.cli.doctor.objects import check_objects
 from keybearer.cli.installation import Operator, Workload, command_options
+from keybearer.client import (
+    BadRequest,
+    NotFound,
+    ServerFailure,
+    ServiceError,
+    SuppliedToken,
+    Unauthenticated,
+)
 from keybearer.controllers.identity import USUAL_API_AUDIENCES, ServiceIdentity
 from keybearer.kube.resources import DEPLOYMENTS, ObjectKey
 from support.rows import each_row
@@ -18,6 +29,9 @@ from support.rows import each_row
 if TYPE_CHECKING:
     from keybearer.cli.kubectl.cluster import Cluster
     from keybearer.kube.resources import JsonObject
+
+
+_LOGIN = "POST /api/v1/auth/kubernetes-auth/login"
 
 
 def _operator(*options: str) -> Operator:
@@ -82,6 +96,69 @@ def test_a_refused_client_secret_has_the_next_step_of_the_operator(given: str, s
         f"keybearer identities client-secret create {shown} --manifest identity "
         "| kubectl -n a apply --server-side --force-conflicts -f -"
     )
+
+
+_ID = "0a1b2c3d-0000-4000-8000-000000000000"
+_BROKEN = "The token review failed: the API server doesn't accept the reviewer's token"
+
+
+@pytest.mark.parametrize(
+    ("refusal", "verdict", "told", "step"),
+    [
+        pytest.param(
+            BadRequest(_BROKEN, status=400, error="KubernetesTokenReviewError", asked=_LOGIN),
+            Verdict.TROUBLE,
+            _BROKEN,
+            f"keybearer identities kubernetes-auth update {_ID} --reviewer-token-file FILE",
+            id="a reviewer's token that broke",
+        ),
+        pytest.param(
+            Unauthenticated("Access denied: K8s name not allowed.", status=401, asked=_LOGIN),
+            Verdict.TROUBLE,
+            "K8s name not allowed",
+            f"keybearer identities kubernetes-auth show {_ID}",
+            id="rules that changed",
+        ),
+        pytest.param(
+            NotFound("Kubernetes auth method not found", status=404, asked=_LOGIN),
+            Verdict.NOT_CHECKED,
+            "perhaps the operator uses a service at another address",
+            "keybearer whoami",
+            id="perhaps another service",
+        ),
+        pytest.param(
+            ServerFailure("fault", status=500, asked=_LOGIN),
+            Verdict.NOT_CHECKED,
+            "fails with status 500",
+            "",
+            id="a service that fails",
+        ),
+    ],
+)
+async def test_a_login_by_kubernetes_auth_that_is_refused_is_no_guess_about_addresses(
+    monkeypatch: pytest.MonkeyPatch, refusal: ServiceError, verdict: Verdict, told: str, step: str
+) -> None:
+    """The operator is Ready with its access token of before, and works at another address than the person."""
+
+    async def token(*_: object) -> str:
+        return "cnry-jwt"
+
+    def refuse(*_: object, **__: object) -> None:
+        raise refusal
+
+    monkeypatch.setattr(logins, "service_account_token", token)
+    monkeypatch.setattr(logins, "log_in", refuse)
+    login = CurrentLogin("http://127.0.0.1:1", SuppliedToken("cnry-token"), None, allow_insecure_http=False)
+    cluster = cast("Cluster", SimpleNamespace(gateway=None))
+    view = replace(_view(()), cluster=cluster, login=login, same_service=True)
+    held = {"identityId": _ID, "serviceAccountName": "web", "audience": "kb"}
+    identity = ServiceIdentity(login.url, "Kubernetes", held)
+
+    found = await Logins(view).judge(ObjectKey("a", "identity"), identity, None, "none", all_ready=True)
+
+    assert (found.verdict, found.command) == (verdict, step)
+    assert told in found.message
+    assert ("Ready only until" in found.message) is (verdict is Verdict.TROUBLE)
 
 
 def test_each_identity_secret_is_named_once_with_its_users() -> None:

@@ -105,6 +105,29 @@ class TestObjectStore:
         assert store.writers_of(_WEB) == ()
         assert len(store) == 1
 
+    def test_who_logs_in_by_a_secret_is_found_by_what_the_spec_names_now(self) -> None:
+        store = ObjectStore()
+
+        def put(name: str, identity: str, version: str = "5") -> None:
+            body = manifest(name, resourceVersion=version)
+            body["spec"]["identityRef"] = {"name": identity}
+            store.put(ObservedObject.from_body("AppConnection", body, trigger_at=1, targets_of=no_targets))
+
+        one, other = (WorkKey("AppConnection", "team-a", name) for name in ("one", "other"))
+        login, admin = (TargetKey("Secret", "team-a", name) for name in ("login", "admin"))
+        put("one", "login")
+        put("other", "login")
+        put("other", "login", "6")
+        assert list(store.logging_in_by(login)) == [one, other]
+
+        put("one", "admin", "7")
+        assert (list(store.logging_in_by(login)), list(store.logging_in_by(admin))) == ([other], [one])
+        store.end(one, "uid-of-one")
+        store.end(other, "uid-of-other")
+        assert not store.logging_in_by(login)
+        assert not store.logging_in_by(admin)
+        assert not store.logging_in_by(TargetKey("ConfigMap", "team-a", "login"))
+
     def test_writers_are_listed_once_however_often_they_are_seen(self) -> None:
         store = ObjectStore()
         for version in "567":

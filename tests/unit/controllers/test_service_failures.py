@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 from pydantic import JsonValue
 
-from keybearer.client import BadRequest, PermissionDenied, ServiceError, Unauthenticated
+from keybearer.client import BadRequest, NotFound, PermissionDenied, ServiceError, Unauthenticated
 from keybearer.controllers.custom_resource import Turn
-from keybearer.controllers.service_failures import describe_failure, describe_refusal
+from keybearer.controllers.service_failures import describe_failure, describe_refusal, knows_identity
 from keybearer.controllers.sources.query import SourceQuery
 from keybearer.domain.authorization import Action, Subject, allows
-from keybearer.wire.token_reviews import UNREACHABLE_API, UNTRUSTED_API
+from keybearer.wire.token_reviews import UNBOUND_REVIEWER, UNREACHABLE_API, UNTRUSTED_API
 from support.rows import each_row
 
 
@@ -104,6 +104,13 @@ def test_a_rule_that_denies_is_to_be_removed_for_a_role_would_not_help() -> None
             id="a reviewer that is not known",
         ),
         pytest.param(
+            BadRequest,
+            400,
+            f"The token review failed: the reviewer may not create tokenreviews; {UNBOUND_REVIEWER}",
+            "bind it to the ClusterRole",
+            id="a reviewer without the right",
+        ),
+        pytest.param(
             Unauthenticated,
             401,
             "Kubernetes token not authenticated",
@@ -145,3 +152,44 @@ def test_a_failed_review_of_a_token_comes_with_its_own_remedy(
     ):
         assert failure.remedy is not None
         assert step in failure.remedy.step
+
+
+@pytest.mark.parametrize(
+    ("who", "account", "name"),
+    [
+        ("the reviewer ServiceAccount kube-system/reviewer", "kube-system:reviewer", "kube-system-reviewer"),
+        ("the reviewer", "NAMESPACE:SERVICE_ACCOUNT", "NAMESPACE-SERVICE_ACCOUNT"),
+        ("the reviewer ServiceAccount a/b; reboot", "NAMESPACE:SERVICE_ACCOUNT", "NAMESPACE-SERVICE_ACCOUNT"),
+    ],
+    ids=["an account", "nobody", "another text"],
+)
+def test_a_reviewer_without_the_right_is_bound_by_the_command(who: str, account: str, name: str) -> None:
+    message = f"The token review failed: {who} may not create tokenreviews; {UNBOUND_REVIEWER}"
+    error = BadRequest(message, status=400, error="KubernetesTokenReviewError")
+
+    remedy = describe_refusal("https://secrets.example.com", "log in", error).remedy
+
+    assert remedy is not None
+    assert remedy.turn is Turn.CLUSTER_ADMINISTRATOR
+    assert remedy.command == (
+        f"kubectl create clusterrolebinding keybearer-reviewer-{name} --clusterrole=system:auth-delegator "
+        f"--serviceaccount={account}"
+    )
+
+
+_LOGIN = "POST /api/v1/auth/kubernetes-auth/login"
+
+
+@pytest.mark.parametrize(
+    ("error", "knows"),
+    [
+        (Unauthenticated("no", status=401, asked=_LOGIN), True),
+        (BadRequest("no", status=400, error="KubernetesTokenReviewError", asked=_LOGIN), True),
+        (BadRequest("no", status=400, asked=_LOGIN), False),
+        (NotFound("no", status=404, asked=_LOGIN), False),
+        (Unauthenticated("no", status=401, asked="POST /api/v1/auth/universal-auth/login"), False),
+    ],
+    ids=["refused", "a failed review", "another refusal", "unknown", "a client id"],
+)
+def test_a_service_that_judges_a_login_by_id_has_the_identity(error: ServiceError, *, knows: bool) -> None:
+    assert knows_identity(error) is knows

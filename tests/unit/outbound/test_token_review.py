@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import base64
 import ssl
 from datetime import timedelta
 from pathlib import Path
@@ -10,7 +11,12 @@ import pytest
 from keybearer.outbound.errors import OutboundFailedError
 from keybearer.outbound.http import BODY_LIMIT_BYTES, OutboundAnswer, OutboundHttp
 from keybearer.outbound.own_account import OwnAccount
-from keybearer.outbound.token_review import ReviewedToken, ReviewerUnknownError, TokenReviews
+from keybearer.outbound.token_review import (
+    ReviewedToken,
+    ReviewerUnboundError,
+    ReviewerUnknownError,
+    TokenReviews,
+)
 from keybearer.outbound.trust import trust
 from keybearer.outbound.urls import OutboundUrl
 from support.directory import loopback_gate
@@ -43,9 +49,9 @@ class Http(OutboundHttp):
         return self._answer
 
 
-async def review(http: Http, audience: str = "") -> ReviewedToken:
+async def review(http: Http, audience: str = "", reviewer: str = "cnry-reviewer") -> ReviewedToken:
     return await TokenReviews(http).review(
-        API, "cnry-jwt", audience=audience, reviewer="cnry-reviewer", trusted=trust("")
+        API, "cnry-jwt", audience=audience, reviewer=reviewer, trusted=trust("")
     )
 
 
@@ -97,7 +103,7 @@ async def test_a_yes_without_a_name_names_nobody(status: dict[str, object]) -> N
         (201, b'{"status": 1}', "no TokenReview"),
         (201, b"[" * 60_000, "no TokenReview"),
         (302, b"cnry", "answers 302"),
-        (403, b"cnry", "system:auth-delegator"),
+        (403, b"cnry", "the reviewer may not create tokenreviews"),
         (404, b"cnry", "answers 404"),
         (500, b"cnry", "answers 500"),
     ],
@@ -111,6 +117,14 @@ async def test_other_answers_fail_and_are_not_repeated(status: int, body: bytes,
 async def test_a_reviewer_that_is_not_known_is_told_apart() -> None:
     with pytest.raises(ReviewerUnknownError):
         await review(Http(401, b""))
+
+
+async def test_a_reviewer_without_the_right_is_named_as_its_token_says() -> None:
+    claims = base64.urlsafe_b64encode(orjson.dumps({"sub": "system:serviceaccount:kube-system:reviewer"}))
+    reviewer = f"cnry-head.{claims.decode().rstrip('=')}.cnry-signature"
+    with pytest.raises(ReviewerUnboundError) as failed:
+        await review(Http(403, b""), reviewer=reviewer)
+    assert str(failed.value) == "the reviewer ServiceAccount kube-system/reviewer may not create tokenreviews"
 
 
 async def test_the_own_account_is_read_anew_each_time(tmp_path: Path) -> None:

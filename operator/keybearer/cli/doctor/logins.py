@@ -9,21 +9,25 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from keybearer.cli.connecting import connected, is_id
 from keybearer.cli.doctor.findings import Finding, View, fine, not_checked, trouble
 from keybearer.cli.doctor.rights import CREATE_TOKENS
+from keybearer.cli.failures import CommandError
+from keybearer.cli.identity_finding import identity_id_of, patch_of_identity_id
 from keybearer.cli.installation import operator_may, reading_operator
 from keybearer.cli.trial_logins import log_in, service_account_token
-from keybearer.client import ClientError, TransportError
+from keybearer.client import ClientError, NotFound, TransportError
 from keybearer.controllers.identity import ServiceIdentity, is_loopback, normalized_url
-from keybearer.controllers.remedy import diagnosed
-from keybearer.controllers.sessions import remedy_of_rejection
+from keybearer.controllers.remedy import AS_THE_MESSAGE_SAYS, Remedy, diagnosed
+from keybearer.controllers.service_failures import knows_identity
+from keybearer.controllers.sessions import refusal_of_login, remedy_of_rejection
 from keybearer.kube.errors import ForbiddenError, NotFoundError
 from keybearer.kube.resources import JsonObject, ObjectKey
 
 if TYPE_CHECKING:
     from keybearer.cli.installation import Operator
 
-__all__ = ["REFUSED", "Logins", "operator_of", "renewal_of"]
+__all__ = ["REFUSED", "Logins", "client_id_for_id", "operator_of", "renewal_of"]
 
 REFUSED = "CredentialsRejected"
 """The reason of an object whose credentials the service refuses."""
@@ -82,17 +86,25 @@ class Logins:
         error: ClientError,
     ) -> Finding:
         """Return what it means that the service at this address refuses the credentials of a Secret."""
+        failure = refusal_of_login(identity, error)
+        if failure.passing:
+            return not_checked("identities", f"Secret {key} ({identity.method}): {failure.message}")
         self._refused.add(_name_of(identity))
         told = f"Secret {key} ({identity.method}): the service at {url} refuses it: {error}"
-        is_address_of_operator = operator is not None and url == identity.url
-        if all_ready and not is_address_of_operator:
+        is_its_service = knows_identity(error) or (operator is not None and url == identity.url)
+        if all_ready and not is_its_service:
             return not_checked(
                 "identities",
                 f"{told}; but every object that uses it is Ready, so perhaps the operator uses a service at another "
                 "address",
                 "keybearer whoami",
             )
-        return trouble("identities", told, renewal_of(key, identity))
+        wrong_id = client_id_for_id(self._view, key, identity) if isinstance(error, NotFound) else None
+        if wrong_id is not None:
+            return wrong_id
+        if all_ready and identity.method != "AccessToken":
+            told += "; objects that use it stay Ready only until the operator's access token ends"
+        return trouble("identities", told, _step(failure.remedy or AS_THE_MESSAGE_SAYS, key))
 
     def _why_not(self, identity: ServiceIdentity, operator: Operator | None, unknown: str) -> str:
         if not self._view.tries_logins:
@@ -196,8 +208,32 @@ def _addresses(
     return found
 
 
+def client_id_for_id(view: View, key: ObjectKey, identity: ServiceIdentity) -> Finding | None:
+    """Return that a Secret has a client id as identityId, if the person's service knows it as one; None otherwise."""
+    given = identity.credentials.get("identityId", "")
+    if view.login is None or not is_id(given):
+        return None
+    try:
+        with connected(patience=_TIMEOUT) as client:
+            identity_id = identity_id_of(client, given)
+    except (ClientError, CommandError):
+        return None
+    if identity_id == given:
+        return None
+    return trouble(
+        "identities",
+        f"Secret {key} ({identity.method}): identityId is {given}, the client id of an identity whose id is "
+        f"{identity_id}",
+        patch_of_identity_id(identity_id, namespace=key.namespace, secret=key.name),
+    )
+
+
 def renewal_of(key: ObjectKey, identity: ServiceIdentity) -> str:
     """Return the command that shows how the identity logs in, or how to give it other credentials."""
+    return _step(remedy_of_rejection(identity), key)
+
+
+def _step(remedy: Remedy, key: ObjectKey) -> str:
     spec: JsonObject = {"identityRef": {"name": key.name}}
-    told = diagnosed(remedy_of_rejection(identity), "secretsync", key.namespace, "", spec)
+    told = diagnosed(remedy, "secretsync", key.namespace, "", spec)
     return told.command or told.step

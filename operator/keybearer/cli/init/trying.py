@@ -15,6 +15,7 @@ from keybearer.cli.trial_logins import log_in, service_account_token
 from keybearer.client import ServerFailure, ServiceError
 from keybearer.controllers.identity import ServiceIdentity
 from keybearer.kube.errors import ForbiddenError
+from keybearer.wire.token_reviews import UNBOUND_REVIEWER, binding_of_reviewer
 
 if TYPE_CHECKING:
     from keybearer.cli.connecting import CurrentLogin
@@ -65,10 +66,12 @@ async def try_login(cluster: Cluster, login: CurrentLogin, answers: Answers, ide
         update = (
             f"keybearer identities kubernetes-auth update {identity_id} --reviewer-token-file reviewer-token"
         )
+        if UNBOUND_REVIEWER in error.message:
+            next_step = f"Bind it: {binding_of_reviewer(error.message)}"
+        elif "reviewer" in error.message:
+            next_step = f"{HOW_TO_MAKE}\nThen give it to the service:\n  {update}"
+        else:
+            next_step = f"See: keybearer identities kubernetes-auth show {identity_id}"
         raise CommandError(
-            f"the service refuses the login of {account}: {error}",
-            ExitStatus.FAILED,
-            f"{HOW_TO_MAKE}\nThen give it to the service:\n  {update}"
-            if "reviewer" in error.message
-            else f"See: keybearer identities kubernetes-auth show {identity_id}",
+            f"the service refuses the login of {account}: {error}", ExitStatus.FAILED, next_step
         ) from error

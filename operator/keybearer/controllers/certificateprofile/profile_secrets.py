@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 
 from keybearer.base.clock import Clock
@@ -14,7 +14,7 @@ from keybearer.controllers.mode import Mode
 from keybearer.controllers.objects import ObjectStore, ObservedObject, TargetKey
 from keybearer.controllers.outcome import ObjectGoneError, StalledError, WaitingError
 from keybearer.controllers.target.apply import TargetWriter
-from keybearer.controllers.target.conflicts import refuse_foreign
+from keybearer.controllers.target.conflicts import refuse_foreign, refuse_identity
 from keybearer.controllers.target.convergence import Convergence, Start
 from keybearer.controllers.target.decisions import CreateTarget, PlanContext, TargetAction, Verdict
 from keybearer.controllers.target.desired import DesiredTarget
@@ -23,7 +23,6 @@ from keybearer.controllers.target.plan import plan_target
 from keybearer.controllers.target.reasons import TargetReason
 from keybearer.controllers.target.rivals import Rivals
 from keybearer.controllers.target.spec import CreationPolicy, TargetWords, WriteRules
-from keybearer.controllers.work import WorkKey
 from keybearer.kube.errors import ForbiddenError, InvalidError
 
 __all__ = ["ProfileSecrets"]
@@ -104,12 +103,14 @@ class ProfileSecrets:
             KubeError: the API server can't be asked.
         """
         present = await self._writer.look(key, owner_uid, expected=None, thorough=False)
-        if present is not None:
-            context = self._context(owner_uid, await self._rivals.of(present, owner_uid))
-            to_be = DesiredTarget(key, {"type": secret_type}, (), "", "")
-            verdict = refuse_foreign(to_be, present, _ADOPTED if adopt else _KEPT, context)
-            if verdict is not None:
-                raise _refusal(verdict)
+        rules = _ADOPTED if adopt else _KEPT
+        context = await self._rivals.told(self._context(owner_uid), key, present, rules)
+        to_be = DesiredTarget(key, {"type": secret_type}, (), "", "")
+        verdict = refuse_identity(to_be, present, rules, context)
+        if verdict is None and present is not None:
+            verdict = refuse_foreign(to_be, present, rules, context)
+        if verdict is not None:
+            raise _refusal(verdict)
         self.claim(key, owner_uid)
 
     def claim(self, key: TargetKey, owner_uid: str) -> None:
@@ -219,8 +220,8 @@ class ProfileSecrets:
             raise ObjectGoneError
         await self._writer.carry_out(action, seen.uid)
 
-    def _context(self, owner_uid: str, rivals: Mapping[str, WorkKey] | None = None) -> PlanContext:
-        return PlanContext(owner_uid, "it would hold nothing", self._clock.now(), rivals=rivals or {})
+    def _context(self, owner_uid: str) -> PlanContext:
+        return PlanContext(owner_uid, "it would hold nothing", self._clock.now())
 
     async def retire(self, key: TargetKey, owner_uid: str) -> None:
         """Delete a Secret that is ours and no longer wanted, if it is there.

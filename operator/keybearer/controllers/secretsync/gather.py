@@ -35,7 +35,7 @@ from keybearer.controllers.sources.query import SourceKey, SourceQuery
 from keybearer.controllers.sources.reader import SourceReader
 from keybearer.controllers.sources.session import SourceFailure
 from keybearer.controllers.sources.state import SourceReading
-from keybearer.controllers.target.spec import OPAQUE, CreationPolicy, Target, TargetKind, TargetTemplate
+from keybearer.controllers.target.spec import OPAQUE, Target, TargetKind, TargetTemplate
 from keybearer.controllers.template.renderer import (
     RendererUnavailableError,
     TemplateError,
@@ -153,19 +153,6 @@ def judge_pinned(spec: SecretSyncSpec) -> None:
         )
 
 
-def _judge_name(seen: ObservedObject, spec: SecretSyncSpec) -> None:
-    """Return if the target isn't the identity Secret, whose keys it would replace; a merge only adds keys."""
-    ref, target = spec.identity_ref, spec.target
-    if ref is None or not spec.writes_target or target.creation_policy is CreationPolicy.MERGE:
-        return
-    if target.kind is TargetKind.SECRET and seen.target.name == ref.name:
-        raise StalledError(
-            Reason.SPEC_INVALID,
-            f"target.name {ref.name} is the Secret of identityRef, whose keys the target would replace; "
-            "choose another target.name",
-        )
-
-
 def failed(failure: SourceFailure | None, *, retry: bool = False) -> StalledError | WaitingError:
     """Return the error of a source that can't be had.
 
@@ -258,7 +245,6 @@ class Gatherer:
         """
         self._judge_type(spec.target)
         judge_pinned(spec)
-        _judge_name(seen, spec)
         self._follow(seen, spec, follow_target=follow_target)
         progress = Progress()
         limit = asyncio.timeout(_DEADLINE_SECONDS)

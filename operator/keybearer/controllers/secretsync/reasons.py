@@ -110,7 +110,7 @@ class Reason(StrEnum):
     """The ConfigMap with the templates, or its key, doesn't exist."""
 
     TARGET_CONFLICT = "TargetConflict"
-    """An object with the target's name has another owner."""
+    """An object with the target's name has another owner, or is an identity Secret."""
     TARGET_CONTESTED = "TargetContested"
     """Somebody else keeps changing the target, so it is repaired less often. The message names who."""
     TARGET_MISSING = "TargetMissing"

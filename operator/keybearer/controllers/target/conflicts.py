@@ -6,18 +6,20 @@ import json
 import re
 import shlex
 
+from keybearer.controllers.identity import IDENTITY_KEYS
 from keybearer.controllers.mode import Mode
 from keybearer.controllers.remedy import Remedy
 from keybearer.controllers.target.changes import KeyChanges, foreign_metadata, some_of
-from keybearer.controllers.target.decisions import PlanContext, Verdict
+from keybearer.controllers.target.decisions import IdentityUse, PlanContext, Verdict
 from keybearer.controllers.target.desired import DesiredTarget
 from keybearer.controllers.target.observed import PresentTarget
 from keybearer.controllers.target.reasons import TargetReason
 from keybearer.controllers.target.spec import TargetWords, WriteRules
 from keybearer.controllers.work import WorkKey
 
-__all__ = ["owned_by_rival", "refuse_foreign", "refuse_merge", "refused_change"]
+__all__ = ["owned_by_rival", "refuse_foreign", "refuse_identity", "refuse_merge", "refused_change"]
 
+_NAMES_OF_IDENTITIES = "-o custom-columns=KIND:.kind,NAME:.metadata.name,IDENTITY:.spec.identityRef.name"
 _KIND_AND_NAME = re.compile(r"[A-Za-z][A-Za-z0-9]* [a-z0-9][-.a-z0-9]*")
 
 
@@ -33,9 +35,14 @@ def refuse_merge(
     # A key that we wrote and another merge has taken since is that one's: taking it back would never end.
     not_ours = [name for name in changes.change if name not in present.merged_keys]
     rival = _merged_by_rival(desired, present, rules, context, [*not_ours, *taken])
-    if rival is not None or rules.adopt:
+    if rival is not None:
         return rival
     foreign = [name for name in not_ours if name not in context.merged_keys]
+    credentials = sorted(IDENTITY_KEYS.intersection(foreign))
+    if credentials and context.identity_use is not None:
+        return _takes_identity(desired, rules, context.identity_use, credentials, ways="rename the keys, or ")
+    if rules.adopt:
+        return None
     if foreign:
         return _conflict(
             f"{desired.key.kind} {desired.key.name} has other values under {some_of(foreign)}, which this "
@@ -53,6 +60,41 @@ def refuse_merge(
             _who_wrote(desired),
         )
     return None
+
+
+def refuse_identity(
+    desired: DesiredTarget, present: PresentTarget | None, rules: WriteRules, context: PlanContext
+) -> Verdict | None:
+    """Return what stands against writing the whole of a Secret by which a custom resource logs in to the service.
+
+    An object may write the credentials of another one, or take them over where they stay as they are. Its own it may
+    not: what would go wrong with them, nothing could put right.
+    """
+    use = context.identity_use
+    if use is None:
+        return None
+    there = {} if present is None else present.data
+    replaced = [
+        name for name in sorted(IDENTITY_KEYS & there.keys()) if desired.data.get(name) != there[name]
+    ]
+    is_ours = present is None or present.owner_uid == context.owner_uid
+    if not use.is_own and (is_ours or not replaced):
+        return None
+    return _takes_identity(desired, rules, use, replaced)
+
+
+def _takes_identity(
+    desired: DesiredTarget, rules: WriteRules, use: IdentityUse, keys: list[str], *, ways: str = ""
+) -> Verdict:
+    key, words, user = desired.key, rules.words, f"{use.user.kind} {use.user.name}"
+    lost = some_of(keys) or "credentials"
+    whose, also = ("this object", "") if use.is_own else (user, f", or another identity Secret for {user}")
+    return _conflict(
+        f"{key.kind} {key.name} is the identity Secret of {whose} (spec.identityRef), whose {lost} would be replaced",
+        f"{ways}choose another {words.name}{also}",
+        words,
+        f"kubectl -n {key.namespace} get keybearer {_NAMES_OF_IDENTITIES}",
+    )
 
 
 def refuse_foreign(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from keybearer.controllers.outcome import StalledError, WaitingError
 from keybearer.controllers.target.apply import TargetWriter
@@ -79,7 +79,7 @@ class Convergence:
         Args:
             desired: what it should be.
             rules: what its owner's spec lets be done.
-            context: what else counts; whose rivals are found out here.
+            context: what else counts; what others have to do with the target is found out here.
             carry_out: does what was planned.
             prepare: is awaited with what is planned, before each time that anything is written.
             start: what is known before the first look.
@@ -100,8 +100,7 @@ class Convergence:
                 present = await self._writer.look(
                     desired.key, context.owner_uid, expected=expected, thorough=attempt > 0
                 )
-            rivals = await self._rivals.of(present, context.owner_uid)
-            context = context if rivals == context.rivals else replace(context, rivals=rivals)
+            context = await self._rivals.told(context, desired.key, present, rules)
             planned = plan_target(desired, present, rules, context)
             if attempt and rules.as_found and present is not None and planned.action is not None:
                 break  # It has changed since the run read it: the next run plans on what is there by then.

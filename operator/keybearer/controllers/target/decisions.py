@@ -19,6 +19,7 @@ from keybearer.controllers.work import WorkKey
 __all__ = [
     "ApplyTarget",
     "CreateTarget",
+    "IdentityUse",
     "MergeTarget",
     "PlanContext",
     "RecreateTarget",
@@ -109,6 +110,19 @@ class TargetPlan:
 
 
 @dataclass(frozen=True, slots=True)
+class IdentityUse:
+    """Who logs in to the service by the Secret that the target is.
+
+    Attributes:
+        user: a custom resource that names it in `spec.identityRef`.
+        is_own: it is the one whose target it is.
+    """
+
+    user: WorkKey
+    is_own: bool
+
+
+@dataclass(frozen=True, slots=True)
 class PlanContext:
     """The circumstances of one plan.
 
@@ -125,6 +139,7 @@ class PlanContext:
         written_before: the target was written at least once.
         is_unchanged: what is desired is what was written last, so that only keys of others can go.
         rivals: by UID, other living custom resources that own the target or merged into it.
+        identity_use: who logs in to the service by it.
     """
 
     owner_uid: str
@@ -138,3 +153,4 @@ class PlanContext:
     written_before: bool = False
     is_unchanged: bool = False
     rivals: Mapping[str, WorkKey] = field(default_factory=dict, repr=False)
+    identity_use: IdentityUse | None = None

@@ -22,6 +22,7 @@ from keybearer.controllers.target.changes import (
 from keybearer.controllers.target.conflicts import (
     owned_by_rival,
     refuse_foreign,
+    refuse_identity,
     refuse_merge,
     refused_change,
 )
@@ -86,9 +87,13 @@ def plan_target(
 
 
 def _plan_absent(desired: DesiredTarget, rules: WriteRules, context: PlanContext) -> TargetPlan:
+    merge = rules.policy is CreationPolicy.MERGE
+    own_identity = None if merge else refuse_identity(desired, None, rules, context)
+    if own_identity is not None:
+        return TargetPlan(verdict=own_identity)
     if not desired.keys:
         return TargetPlan(verdict=Verdict(TargetReason.NO_KEYS, context.no_keys))
-    if rules.policy is CreationPolicy.MERGE:
+    if merge:
         return TargetPlan(
             changes=KeyChanges(add=desired.keys),
             verdict=Verdict(
@@ -104,6 +109,9 @@ def _plan_absent(desired: DesiredTarget, rules: WriteRules, context: PlanContext
 def _plan_owned(
     desired: DesiredTarget, present: PresentTarget, rules: WriteRules, context: PlanContext
 ) -> TargetPlan:
+    identity = refuse_identity(desired, present, rules, context)
+    if identity is not None:
+        return TargetPlan(verdict=identity)
     if present.fingerprint == desired.fingerprint:
         return TargetPlan()
     foreign = refuse_foreign(desired, present, rules, context)

@@ -1,13 +1,17 @@
-"""Which of the custom resources that a target names as its owners, or that merged into it, are still there."""
+"""What other custom resources have to do with a target: they own it, merged into it, or log in by it."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping
+from dataclasses import replace
 
 from keybearer.base.json_reading import mapping_of, text_of
-from keybearer.controllers.objects import ObjectStore
+from keybearer.controllers.objects import ObjectStore, TargetKey
+from keybearer.controllers.target.decisions import PlanContext
+from keybearer.controllers.target.identity_uses import IdentityUses
 from keybearer.controllers.target.observed import PresentTarget
+from keybearer.controllers.target.spec import WriteRules
 from keybearer.controllers.work import WorkKey
 from keybearer.kube.gateway import Gateway
 from keybearer.kube.resources import CERTIFICATE_PROFILES, SECRET_SYNCS, Resource
@@ -19,12 +23,27 @@ _WITH_TARGETS = (SECRET_SYNCS, CERTIFICATE_PROFILES)
 
 
 class Rivals:
-    """Tells which of the custom resources that a target names are still there."""
+    """Tells which of the custom resources that a target names are still there, and who logs in by it."""
 
     def __init__(self, objects: ObjectStore, gateway: Gateway) -> None:
         self._objects = objects
         self._gateway = gateway
+        self._identities = IdentityUses(objects, gateway)
         self._dead: OrderedDict[str, None] = OrderedDict()
+
+    async def told(
+        self, context: PlanContext, target: TargetKey, present: PresentTarget | None, rules: WriteRules
+    ) -> PlanContext:
+        """Return the circumstances of a plan with what others have to do with the target.
+
+        Raises:
+            KubeError: the API server can't be asked about those that no watch has shown.
+        """
+        rivals = await self.of(present, context.owner_uid)
+        use = await self._identities.of(target, present, context.owner_uid, adopts=rules.adopt)
+        if (rivals, use) == (context.rivals, context.identity_use):
+            return context
+        return replace(context, rivals=rivals, identity_use=use)
 
     async def of(self, present: PresentTarget | None, owner_uid: str) -> Mapping[str, WorkKey]:
         """Return, by UID, the other living custom resources that own the target or merged into it.

@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 
 from support.admission import refused_creation
-from support.certificate_objects import Certificates, certificate, open_certificates
+from support.certificate_objects import ISSUER, Certificates, certificate, open_certificates
+from support.issuing_house import csr_of
 from support.operator_fixtures import Installation
 from support.secretsync_objects import condition, message_of, secret
 from support.service_proxy import ServiceRequest
-from support.tenant import Tenant
+from support.tenant import IDENTITY, Tenant
 from tools.local.kube_api import Body
 from tools.local.waiting import eventually
 
@@ -95,6 +96,33 @@ def test_what_is_wrong_with_the_spec_is_told_and_what_was_issued_stays(certifica
     tenant.api.create(secret(tenant.namespace, "passwords", {"p12": "cnry-password"}))
     certificates.until_reason("web", "Issued")
     eventually(lambda: "keystore.p12" in (certificates.data("front") or {}), awaited="a keystore")
+
+
+@pytest.mark.parametrize("whose", [ISSUER, IDENTITY], ids=["its own", "another object's"])
+def test_a_certificate_does_not_take_an_identity(certificates: Certificates, whose: str) -> None:
+    tenant = certificates.tenant
+    tenant.project.store({"KEY": "cnry-1"})
+    tenant.sync("reader")
+    tenant.until_ready("reader")
+    tenant.api.create(secret(tenant.namespace, "csr", {"tls.csr": csr_of("front.example.com")}))
+    before = tenant.secret(whose)
+    csr = {"secretKeyRef": {"name": "csr", "key": "tls.csr"}}
+    front = {"name": "front", "csr": csr, "attributes": {"ttl": "30d"}}
+    certificates.create("web", {**front, "secretName": whose, "adopt": True})
+
+    user = "this object" if whose == ISSUER else "SecretSync reader"
+    told = _is_told(
+        certificates,
+        "web",
+        "TargetConflict",
+        f"Secret {whose} is the identity Secret of {user}",
+        "choose another secretName",
+    )
+    assert told["status"]["diagnosis"]["about"] == "spec.certificates[].secretName"
+    assert tenant.secret(whose) == before
+    assert certificates.requests() == []
+    certificates.edit("web", certificates=[front])
+    certificates.until_reason("web", "Issued")
 
 
 def test_a_profile_of_others_is_used_or_taken_over_only_as_asked(certificates: Certificates) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from support.operator_fixtures import Installation
-from support.secretsync_objects import condition, message_of, reason_of
+from support.secretsync_objects import condition, identity_secret, message_of, reason_of
 from support.service_proxy import about_project, listing_of
 from support.tenant import IDENTITY, Tenant
 from tools.local.kube_api import Body, RefusedError
@@ -270,10 +270,29 @@ def test_a_target_does_not_take_the_identity_that_reads_its_source(tenant: Tenan
     before = tenant.secret(IDENTITY)
     tenant.sync("own", target={"name": IDENTITY, "adopt": True})
 
-    told = tenant.until_reason(
-        "own", "SpecInvalid", saying=f"target.name {IDENTITY} is the Secret of identityRef"
-    )
+    told = tenant.until_reason("own", "TargetConflict", saying="is the identity Secret of this object")
     assert (condition(told, "Stalled") or {})["status"] == "True"
+    assert "choose another target.name" in message_of(told)
+    assert told["status"]["diagnosis"]["about"] == "spec.target.name"
     assert tenant.secret(IDENTITY) == before
     tenant.edit("own", target={"name": "other"})
     tenant.until_ready("own")
+
+
+def test_a_target_does_not_take_the_identity_of_another_object(tenant: Tenant) -> None:
+    taken = {"clientId": "cnry-id", "clientSecret": "cnry-2"}
+    tenant.project.store(taken)
+    tenant.api.create(identity_secret(tenant.namespace, "second", tenant.data(IDENTITY) or {}))
+    tenant.sync("reader", identityRef={"name": "second"})
+    tenant.until_ready("reader")
+    before = tenant.secret("second")
+    tenant.sync("taker", target={"name": "second", "adopt": True})
+
+    told = tenant.until_reason(
+        "taker", "TargetConflict", saying="is the identity Secret of SecretSync reader"
+    )
+    assert "whose clientId, clientSecret" in message_of(told)
+    assert tenant.secret("second") == before
+    tenant.edit("reader", identityRef={"name": IDENTITY})
+    tenant.until_ready("taker")
+    assert tenant.data("second") == taken

@@ -19,6 +19,7 @@ from keybearer.controllers.target.observed import PresentTarget
 from keybearer.controllers.target.recreation import Recreation
 from keybearer.controllers.target.rivals import Rivals
 from keybearer.controllers.work import WorkKey
+from support.issuing_house import csr_of
 from unit.controllers.fakes.gateway import FakeGateway
 from unit.controllers.fakes.hand_clock import HandClock
 from unit.controllers.fakes.profile_world import KEY, ProfileWorld, certificate
@@ -34,6 +35,7 @@ from unit.controllers.fakes.targets import (
     new_spec,
     there,
 )
+from unit.controllers.fakes.world import secret
 
 WANTED = desired(new_spec(type="kubernetes.io/tls"), {"tls.crt": "cnry-new", "tls.key": "cnry-new"})
 OTHERS = {"tls.crt": "cnry-theirs", "tls.key": "cnry-theirs"}
@@ -144,6 +146,24 @@ async def test_one_that_goes_with_an_object_which_does_not_control_it_is_not_tak
     assert world.ready == ("False", "TargetConflict")
     assert f"Secret front belongs to {kind} other; choose another secretName" in world.message
     assert set(world.data("front")) == {"mine"}
+    assert "issue" not in world.service.calls
+
+
+@pytest.mark.parametrize("adopt", [False, True])
+async def test_one_by_which_the_profile_logs_in_is_not_taken_over(
+    world: ProfileWorld, *, adopt: bool
+) -> None:
+    world.gateway.put(secret("csr", {"tls.csr": csr_of("front.example.com")}))
+    world.gateway.put(secret("login", {"clientId": "cnry-id", "clientSecret": "cnry-secret"}))
+    csr = {"secretKeyRef": {"name": "csr", "key": "tls.csr"}}
+    world.put({"name": "front", "csr": csr, "secretName": "login", "adopt": adopt})
+
+    await world.reconcile()
+
+    assert world.ready == ("False", "TargetConflict")
+    assert "Secret login is the identity Secret of this object (spec.identityRef)" in world.message
+    assert "choose another secretName" in world.message
+    assert set(world.data("login")) == {"clientId", "clientSecret"}
     assert "issue" not in world.service.calls
 
 

@@ -13,7 +13,7 @@ from keybearer.controllers.objects import KindReading
 from keybearer.controllers.queue import WorkQueue
 from keybearer.controllers.secretsync.targets import targets_of
 from keybearer.controllers.target.rivals import Rivals
-from keybearer.controllers.work import WorkKey
+from keybearer.controllers.work import Lane, WorkKey
 from unit.controllers.fakes.chance import SteadyChance
 from unit.controllers.fakes.source_session import FakeSession, listing
 from unit.controllers.fakes.targets import FINGERPRINTER, UID, Body, Field, desired, new_spec, present, stored
@@ -43,7 +43,11 @@ class _Table:
             world.objects,
             world.observed,
             FINGERPRINTER,
-            {"SecretSync": KindReading(targets_of)},
+            {
+                "SecretSync": KindReading(targets_of),
+                "AppConnection": KindReading(),
+                "CertificateProfile": KindReading(),
+            },
             lambda _: None,
         )
         self.intake.on_managed = world.references.noticed
@@ -59,6 +63,31 @@ class _Table:
             },
         }
         self.intake.custom_resource("SecretSync", "ADDED", self.world.gateway.put(body))
+
+    def edit(self, name: str, target: Field) -> None:
+        body = self.world.gateway.find("SecretSync", name)
+        assert body is not None
+        body["metadata"]["generation"] += 1
+        body["spec"]["target"] = target
+        self.intake.custom_resource("SecretSync", "MODIFIED", self.world.gateway.put(body))
+
+    def see(self, kind: str, name: str, identity: str, *, version: int = 1, is_seen: bool = True) -> None:
+        """Another object is there that logs in by a Secret; nobody works for it."""
+        body: Body = {
+            "kind": kind,
+            "metadata": {"namespace": "team-a", "name": name, "uid": f"uid-{name}", "generation": version},
+            "spec": {"identityRef": {"name": identity}},
+        }
+        put = self.world.gateway.put(body)
+        if is_seen:
+            self.intake.custom_resource(kind, "ADDED", put)
+            self.queue.forget(WorkKey(kind, "team-a", name))
+
+    def end(self, kind: str, name: str) -> None:
+        body = self.world.gateway.find(kind, name)
+        assert body is not None
+        self.world.gateway.remove(kind, name)
+        self.intake.custom_resource(kind, "DELETED", body)
 
     async def work(self) -> int:
         """Work off what is due, delivering after each run what the watch of targets shows; return the runs."""
@@ -178,6 +207,162 @@ async def test_what_a_deleted_secret_sync_left_behind_may_be_adopted() -> None:
         await table.work()
 
         assert table.ready("two")[0] == "Synced"
+
+
+class TestIdentities:
+    """No target takes the credentials by which a custom resource logs in."""
+
+    credentials = {"clientId": "cnry-id", "clientSecret": "cnry-secret"}  # noqa: RUF012 - read only
+    template = {"data": {"clientId": "cnry-new", "K": "k"}}  # noqa: RUF012 - read only
+
+    @pytest.mark.parametrize(
+        ("target", "told"),
+        [
+            pytest.param({}, "is the identity Secret of this object", id="as an owner"),
+            pytest.param(
+                {"adopt": True}, "is the identity Secret of this object", id="as an owner that adopts"
+            ),
+            pytest.param(
+                {"adopt": True, "creationPolicy": "Merge"},
+                "is the identity Secret of this object (spec.identityRef), whose clientId would be replaced; "
+                "rename the keys",
+                id="as a merge that adopts",
+            ),
+            pytest.param({"creationPolicy": "Merge"}, "rename the keys", id="as a merge"),
+        ],
+    )
+    @in_virtual_time
+    async def test_it_does_not_take_its_own(self, target: Field, told: str) -> None:
+        async with new_world(FakeSession(listing("cnry-0"))) as world:
+            before = world.data("login")
+            table = _Table(world)
+            table.add("one", {"name": "login", "template": self.template, **target})
+            await table.work()
+
+            reason, message = table.ready("one")
+            assert reason == "TargetConflict"
+            assert told in message
+            assert "set target.adopt" not in message
+            assert world.data("login") == before
+
+    @in_virtual_time
+    async def test_a_merge_may_add_other_keys(self) -> None:
+        async with new_world(FakeSession(listing("cnry-0"))) as world:
+            table = _Table(world)
+            table.add("one", {"name": "login", "creationPolicy": "Merge", "template": {"data": {"K": "k"}}})
+            await table.work()
+
+            assert table.ready("one")[0] == "Synced"
+            assert set(world.data("login") or {}) == {"clientId", "clientSecret", "K"}
+
+    @pytest.mark.parametrize("kind", ["SecretSync", "AppConnection", "CertificateProfile"])
+    @pytest.mark.parametrize(
+        "is_seen", [True, False], ids=["that a watch showed", "that no watch has shown yet"]
+    )
+    @pytest.mark.parametrize("policy", ["Owner", "Merge"])
+    @in_virtual_time
+    async def test_it_does_not_take_that_of_another(self, policy: str, kind: str, *, is_seen: bool) -> None:
+        async with new_world(FakeSession(listing("cnry-0"))) as world:
+            world.gateway.put(secret("t", self.credentials))
+            before = world.data("t")
+            table = _Table(world)
+            table.see(kind, "reader", "t", is_seen=is_seen)
+            table.add(
+                "one", {"name": "t", "adopt": True, "creationPolicy": policy, "template": self.template}
+            )
+            await table.work()
+
+            reason, message = table.ready("one")
+            assert reason == "TargetConflict"
+            assert (
+                f"Secret t is the identity Secret of {kind} reader (spec.identityRef), whose clientId"
+                in message
+            )
+            assert world.data("t") == before
+
+    @in_virtual_time
+    async def test_who_was_refused_is_called_when_it_is_nobodys_identity_any_more(self) -> None:
+        async with new_world(FakeSession(listing("cnry-0"))) as world:
+            world.gateway.put(secret("t", self.credentials))
+            table = _Table(world)
+            table.see("AppConnection", "reader", "t")
+            table.see("AppConnection", "other", "t")
+            table.add(
+                "one",
+                {
+                    "name": "t",
+                    "adopt": True,
+                    "template": {"data": {**self.template["data"], "clientSecret": "x"}},
+                },
+            )
+            await table.work()
+            assert table.ready("one")[0] == "TargetConflict"
+
+            table.see("AppConnection", "reader", "else", version=2)
+            table.end("AppConnection", "other")
+            await table.work()
+            assert table.ready("one")[0] == "Synced"
+
+    @in_virtual_time
+    async def test_what_one_writes_for_another_stays_its_own(self) -> None:
+        async with new_world(FakeSession(listing("cnry-0"), listing("cnry-1"))) as world:
+            table = _Table(world)
+            table.see("AppConnection", "reader", "t")
+            table.add("one", {"name": "t", "template": self.template})
+            await table.work()
+            assert table.ready("one")[0] == "Synced"
+
+            before = world.data("t")
+            table.edit("one", {"name": "t", "template": {"data": {"clientId": "another"}}})
+            await table.work()
+            assert table.ready("one")[0] == "Synced"
+            assert world.data("t") != before
+
+    @in_virtual_time
+    async def test_credentials_that_one_merged_for_another_are_repaired(self) -> None:
+        async with new_world(FakeSession(listing("cnry-0"), listing("cnry-0"))) as world:
+            world.gateway.put(secret("t", {"identityId": "cnry-id"}))
+            table = _Table(world)
+            table.see("AppConnection", "reader", "t")
+            table.add(
+                "one", {"name": "t", "creationPolicy": "Merge", "template": {"data": {"password": "p"}}}
+            )
+            await table.work()
+            assert table.ready("one")[0] == "Synced"
+            before = world.data("t")
+            body = world.gateway.find("Secret", "t")
+            assert body is not None
+            drifted = body["data"] | {"password": "Y25yeS1lZGl0ZWQ="}
+            world.gateway.put({**body, "data": drifted, "metadata": body["metadata"] | {"managedFields": []}})
+            table.queue.add(WorkKey("SecretSync", "team-a", "one"), Lane.URGENT)
+            await table.work()
+
+            assert table.ready("one")[0] == "Synced", table.ready("one")[1]
+            assert world.data("t") == before
+
+    @in_virtual_time
+    async def test_one_that_would_stay_as_it_is_is_taken_over(self) -> None:
+        async with new_world(FakeSession(listing("cnry-0"))) as world:
+            world.gateway.put(secret("t", {"clientId": "cnry-new:cnry-0"}))
+            table = _Table(world)
+            table.see("AppConnection", "reader", "t")
+            table.add("one", {"name": "t", "adopt": True, "template": self.template})
+            await table.work()
+
+            assert table.ready("one")[0] == "Synced", table.ready("one")[1]
+
+    @in_virtual_time
+    async def test_that_the_watches_have_shown_everybody_is_asked_once_in_a_namespace(self) -> None:
+        async with new_world(FakeSession(listing("cnry-0"))) as world:
+            asked: list[str] = []
+            world.gateway.before = lambda verb, kind: asked.append(kind) if verb == "list" else None
+            table = _Table(world)
+            for name in ("t", "u"):
+                world.gateway.put(secret(name, {"clientId": "cnry-theirs"}))
+                table.add(f"one-{name}", {"name": name, "adopt": True, "template": self.template})
+                await table.work()
+                assert table.ready(f"one-{name}")[0] == "Synced"
+            assert asked == ["SecretSync", "AppConnection", "CertificateProfile"]
 
 
 class TestRivals:

@@ -12,8 +12,8 @@ from keybearer.outbound.errors import (
     OutboundUnreachableError,
     OutboundUntrustedError,
 )
-from keybearer.outbound.token_review import ReviewedToken, ReviewerUnknownError
-from keybearer.wire.token_reviews import UNREACHABLE_API, UNTRUSTED_API
+from keybearer.outbound.token_review import ReviewedToken, ReviewerUnboundError, ReviewerUnknownError
+from keybearer.wire.token_reviews import UNBOUND_REVIEWER, UNREACHABLE_API, UNTRUSTED_API
 from unit.domain.external_logins.house import HOST, REVIEWED, WEB, House, refused
 
 
@@ -84,11 +84,11 @@ async def test_a_service_account_is_let_in_where_the_terms_allow_it(
 @pytest.mark.parametrize(
     "failure",
     [
-        OutboundFailedError("the reviewer may not create tokenreviews"),
+        OutboundFailedError("the API server answers 500"),
         OutboundRefusedError("the host lies inside"),
         ReviewerUnknownError("who?"),
     ],
-    ids=["no right", "not allowed", "an unknown reviewer"],
+    ids=["an API server that fails", "not allowed", "an unknown reviewer"],
 )
 async def test_a_review_that_does_not_come_about_is_a_bad_request(house: House, failure: Exception) -> None:
     await house.attach_kubernetes(reviewer_token="cnry-reviewer")
@@ -105,8 +105,9 @@ async def test_a_review_that_does_not_come_about_is_a_bad_request(house: House, 
     [
         (OutboundUntrustedError("the host's certificate isn't trusted: self-signed"), UNTRUSTED_API),
         (OutboundUnreachableError("the host's name api can't be resolved"), UNREACHABLE_API),
+        (ReviewerUnboundError("the reviewer may not create tokenreviews"), UNBOUND_REVIEWER),
     ],
-    ids=["a certificate", "a name"],
+    ids=["a certificate", "a name", "a right"],
 )
 async def test_a_review_that_finds_no_api_server_says_what_to_give(
     house: House, failure: Exception, step: str
