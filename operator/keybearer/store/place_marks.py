@@ -96,7 +96,7 @@ def marks_of_places(key: SealingKey, places: Iterable[Place]) -> list[int]:
 
 
 def carried(
-    known: KnownPlaces, tally: PlaceTally, gone: Iterable[Place], new: Iterable[Place]
+    known: KnownPlaces, tally: PlaceTally, gone: Sequence[Place], new: Sequence[Place]
 ) -> KnownPlaces | None:
     """Return the places after a change; None if a former one isn't as it was known, or a new one is known already.
 
@@ -119,7 +119,11 @@ def carried(
         if folders.setdefault(place.id, place) is not place:
             return None
         paths.add((place.environment_id, place.path))
-    return KnownPlaces(known.key, tally, folders, environments, paths)
+    order = known.order_after(
+        [place for place in gone if isinstance(place, PlacedFolder)],
+        [place for place in new if isinstance(place, PlacedFolder)],
+    )
+    return KnownPlaces(known.key, tally, folders, environments, paths, order)
 
 
 def _marked(place: Place) -> bytes:

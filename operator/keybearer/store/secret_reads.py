@@ -35,12 +35,14 @@ from keybearer.store.secret_statements import (
     OF_IDS,
     OF_PLACE,
     OVERRIDES,
+    REFERRING_NAMED,
     ROWS_NAMED,
     SIZES,
     VERSIONS,
     Finding,
     at_locations,
     finding,
+    referring,
 )
 from keybearer.store.tables.secrets import SecretRow, SecretVersionRow
 
@@ -165,6 +167,28 @@ class SecretReads:
         there = {Location(secret.environment, secret.path, secret.key) for secret in found}
         await judgement.require_missing(project_id, (one for one in named if one not in there), owner)
         return found
+
+    async def referring_at(
+        self, project_id: ProjectId, locations: Iterable[Location], *, max_bytes: int
+    ) -> list[Secret]:
+        """Return those of the shared secrets at these places whose texts name others; no other one is opened.
+
+        Raises:
+            TooLargeError: their envelopes hold more than `max_bytes`.
+        """
+        named = list(locations)
+        if len({(one.environment, one.path) for one in named}) == 1:
+            wanted = [
+                (REFERRING_NAMED, _place_of(project_id, some, "")) for some in in_chunks(named, NAMES_MAX)
+            ]
+        else:
+            wanted = [(referring(one), {}) for one in at_locations(project_id, named, "")]
+        sizes: dict[str, int] = {}
+        for statement, parameters in wanted:
+            found = await self._connection.execute(statement, parameters)
+            sizes.update((secret_id, size) for secret_id, size in found)
+        _require_within(sum(sizes.values()), max_bytes)
+        return await self.by_ids(sizes)
 
     async def of_folders(
         self, folder_ids: Sequence[str], *, key: str | None, with_values: bool, max_bytes: int

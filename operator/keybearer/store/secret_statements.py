@@ -27,7 +27,7 @@ from keybearer.store.place_marks import PLACED, folders_where
 from keybearer.store.secret_marks import HEADS, LISTED_COLUMNS
 from keybearer.store.secret_places import Location
 from keybearer.store.tables.projects import EnvironmentRow, FolderRow, ProjectRow
-from keybearer.store.tables.secrets import SecretRow, SecretTagRow, SecretVersionRow
+from keybearer.store.tables.secrets import SecretReferenceRow, SecretRow, SecretTagRow, SecretVersionRow
 from keybearer.store.tags import TAGS
 
 __all__ = [
@@ -47,6 +47,7 @@ __all__ = [
     "PERSONAL",
     "PLACES",
     "PLACE_FIELDS",
+    "REFERRING_NAMED",
     "ROWS_NAMED",
     "SIZES",
     "UNTAG",
@@ -58,6 +59,7 @@ __all__ = [
     "finding",
     "folders_at",
     "on_top_of",
+    "referring",
     "tags_of",
 ]
 
@@ -91,6 +93,7 @@ VERSIONS: Select[*tuple[Any, ...]] = select(
 # Both databases tell the length of a blob without reading it.
 _DETAILS_BYTES = func.coalesce(func.sum(func.coalesce(func.length(SecretRow.details), 0)), 0)
 _SEALED_BYTES = func.coalesce(func.sum(func.length(SecretRow.value)), 0) + _DETAILS_BYTES
+_OWN_BYTES = func.length(SecretRow.value) + func.coalesce(func.length(SecretRow.details), 0)
 # By whether values are read.
 _HELD_BYTES = {
     with_values: select(size)
@@ -113,7 +116,7 @@ _NAMED_BYTES = {
     .label("size")
     for with_values, size in (
         (False, func.coalesce(func.length(SecretRow.details), 0)),
-        (True, func.length(SecretRow.value) + func.coalesce(func.length(SecretRow.details), 0)),
+        (True, _OWN_BYTES),
     )
 }
 
@@ -137,6 +140,9 @@ NAMED = and_(
 )
 """Finds the secrets of one folder by their keys; `project`, `environment`, `path`, `owner` and `keys` are bound."""
 _OVERRIDE = aliased(SecretRow)
+_NAMES_OTHERS = exists(
+    select(SecretReferenceRow.secret_id).where(SecretReferenceRow.secret_id == SecretRow.id)
+)
 
 
 def _rows_of(condition: ColumnElement[bool], *, with_values: bool) -> Select[*tuple[Any, ...]]:
@@ -167,6 +173,11 @@ def finding(condition: ColumnElement[bool]) -> Finding:
         {with_values: _rows_of(condition, with_values=with_values) for with_values in (False, True)},
         {with_values: _size_of(condition, with_values=with_values) for with_values in (False, True)},
     )
+
+
+def referring(condition: ColumnElement[bool]) -> Select[str, int]:
+    """Select the ids of those that the condition finds whose texts name others, each with its sealed bytes."""
+    return _joined(select(SecretRow.id, _OWN_BYTES)).where(condition, _NAMES_OTHERS)
 
 
 def tags_of(condition: ColumnElement[bool]) -> Select[*tuple[Any, ...]]:
@@ -296,11 +307,10 @@ _OF_IDS = SecretRow.id.in_(bindparam("ids", expanding=True))
 OF_IDS = finding(_OF_IDS)
 PLACES = _joined(select(*_PLACE, *HEADS)).where(_OF_IDS)
 """Where the secrets of `ids` are, in the order of the fields of `ListChange` after its kind, and their heads."""
-SIZES: Select[str, int] = select(
-    SecretRow.id, func.length(SecretRow.value) + func.coalesce(func.length(SecretRow.details), 0)
-).where(_OF_IDS)
+SIZES: Select[str, int] = select(SecretRow.id, _OWN_BYTES).where(_OF_IDS)
 UNTAG = delete(SecretTagRow).where(SecretTagRow.secret_id.in_(bindparam("ids", expanding=True)))
 OF_PLACE = finding(NAMED)
+REFERRING_NAMED = referring(NAMED)
 OVERRIDES = {
     False: finding(and_(_OWNERS, FolderRow.path == bindparam("path"))),
     True: finding(and_(_OWNERS, WITHIN_SUBTREE)),

@@ -261,6 +261,65 @@ async def test_who_may_read_it_does(scene: Scene, road: Road) -> None:
     assert "cnry" in str(await scene.carried())
 
 
+async def _changed_to_it(scene: Scene) -> str:
+    await scene.put("/free", "X", "plain", who=scene.admin)
+    body = {**scene.at("/free"), "secretValue": "${prod.DB}"}
+    await scene.admin.json("PATCH", "/api/v4/secrets/X", json=body)
+    return "${dev.free.X}"
+
+
+async def _commented(scene: Scene) -> str:
+    body = {**scene.at("/cfg"), "secretComment": "its value stays"}
+    await scene.admin.json("PATCH", "/api/v4/secrets/R", json=body)
+    return "${dev.cfg.R}"
+
+
+async def _copied(scene: Scene) -> str:
+    await scene.transfer("duplicate", "R", who=scene.admin)
+    return "${dev.out.R}"
+
+
+async def _moved(scene: Scene) -> str:
+    await scene.transfer("move", "R", who=scene.admin)
+    return "${dev.out.R}"
+
+
+async def _with_another_name(scene: Scene) -> str:
+    await scene.rename_key("/cfg", "R", "NEW", who=scene.admin)
+    return "${dev.cfg.NEW}"
+
+
+async def _in_a_folder_with_another_name(scene: Scene) -> str:
+    await scene.rename_folder("cfg", "config", who=scene.admin)
+    return "${dev.config.R}"
+
+
+async def _naming_a_folder_with_another_name(scene: Scene) -> str:
+    await scene.put("/free", "X", "${dev.cfg.R}", who=scene.admin)
+    await scene.rename_folder("cfg", "config", who=scene.admin)
+    return "${dev.free.X}"
+
+
+ARRIVALS = [
+    pytest.param(_changed_to_it, id="changed from plain text"),
+    pytest.param(_commented, id="with a new comment"),
+    pytest.param(_copied, id="a copy"),
+    pytest.param(_moved, id="moved"),
+    pytest.param(_with_another_name, id="with another name"),
+    pytest.param(_in_a_folder_with_another_name, id="in a folder with another name"),
+    pytest.param(_naming_a_folder_with_another_name, id="naming a folder that has another name"),
+]
+
+
+@pytest.mark.parametrize("arrive", ARRIVALS)
+async def test_a_text_on_the_way_is_judged_however_it_came_there(
+    scene: Scene, arrive: Callable[[Scene], Awaitable[str]]
+) -> None:
+    text = await arrive(scene)
+    await scene.put("/hiding", "LAST", text, who=scene.member, status=403)
+    await scene.put("/hiding", "LAST", text, who=scene.admin)
+
+
 async def test_what_leads_only_to_what_may_be_read_is_put_there(scene: Scene) -> None:
     member = scene.member
     await scene.put("/out", "A", "${dev.free.NEAR}", who=member)

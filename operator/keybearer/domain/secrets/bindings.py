@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from keybearer.base.ids import EnvironmentSlug
-from keybearer.domain.secrets.references import Redirects
+from keybearer.domain.secrets.references import Named, Redirects
 from keybearer.store.records import Project, Secret
 from keybearer.store.reference_bindings import ANY_NAME, Binding, Loose, NamedEnvironment
 from keybearer.store.secret_places import ReferenceTarget
@@ -21,7 +21,7 @@ __all__ = ["bind", "redirects_of"]
 async def bind(
     unit: UnitOfWork,
     project: Project,
-    named: Sequence[tuple[Secret, Collection[ReferenceTarget]]],
+    named: Sequence[tuple[Secret, Named]],
     *,
     rewritten: Collection[str],
     renamed: Mapping[EnvironmentSlug, str],
@@ -35,7 +35,7 @@ async def bind(
         rewritten: ids of the secrets whose texts somebody writes now; names of others keep their meaning.
         renamed: ids of environments by the slugs that they are about to get.
     """
-    names = {secret.id: _names(secret, targets) for secret, targets in named}
+    names = {secret.id: _names(secret, of_text.targets) for secret, of_text in named}
     known: dict[str, dict[NamedEnvironment, Binding]] = {}
     # What is written for the first time has none so far: most writes create.
     stored = await unit.bindings.of_secrets(
@@ -48,9 +48,10 @@ async def bind(
     meant = await unit.bindings.meant(project, asked) if asked else {}
     meant.update({("", slug): (project.id, environment_id) for slug, environment_id in renamed.items()})
     bindings: list[Binding] = []
-    for secret, targets in named:
+    for secret, of_text in named:
         present = known.get(secret.id, {})
-        kept = {name: one for name, one in present.items() if name == ANY_NAME or name in _all_names(targets)}
+        there = _all_names(of_text.targets) if present else ()
+        kept = {name: one for name, one in present.items() if name == ANY_NAME or name in there}
         bindings += kept.values()
         for slug, environment in sorted(names[secret.id] - kept.keys()):
             project_id, environment_id = meant.get((slug, environment), (None, None))

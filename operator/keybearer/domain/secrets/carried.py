@@ -10,7 +10,8 @@ is shared. Names lead where they lead when a sync carries them (`domain.secrets.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 
 from keybearer.domain.access import ProjectAccess
 from keybearer.domain.authorization import Action, Subject, Where
@@ -18,13 +19,8 @@ from keybearer.domain.errors import InvalidError
 from keybearer.domain.secrets.bindings import redirects_of
 from keybearer.domain.secrets.expansion import open_named_projects, referring_text, target_of
 from keybearer.domain.secrets.imported import folders_led_to
-from keybearer.domain.secrets.references import (
-    builds_references,
-    can_exist,
-    has_references,
-    led_to,
-    named_targets,
-)
+from keybearer.domain.secrets.naming import Naming, names_of
+from keybearer.domain.secrets.references import Named, led_to, named_by
 from keybearer.store.records import Folder, Secret
 from keybearer.store.reference_bindings import NamedEnvironment
 from keybearer.store.secret_places import Location, ReferenceTarget
@@ -41,34 +37,32 @@ _MAX_FOLLOWED = 50_000
 _TOO_MUCH = "What is written leads to too many secrets; refer to fewer, or import less"
 
 
-async def require_readable_targets(
-    unit: UnitOfWork, access: ProjectAccess, secrets: Iterable[Secret]
-) -> None:
+async def require_readable_targets(unit: UnitOfWork, access: ProjectAccess, names: Iterable[Naming]) -> None:
     """Let pass texts that lead only to what their writer may read.
 
     Args:
         unit: of the change, before it is stored.
         access: of the writer, to the project of the secrets.
-        secrets: as they will be stored.
+        names: secrets as they will be stored, with what they name.
 
     Raises:
         ForbiddenError: one leads to a secret whose value the writer may not read, or is put together from others, so
             that it could name any.
         InvalidError: they lead to too many secrets.
     """
-    written = [secret for secret in secrets if has_references(referring_text(secret))]
+    written = [(secret, named) for secret, named in names if named.targets or named.builds]
     if written:
         await _Walk(unit, access).require(written, are_stored=False)
 
 
-async def require_readable_stored(unit: UnitOfWork, access: ProjectAccess, secrets: Iterable[Secret]) -> None:
+async def require_readable_stored(unit: UnitOfWork, access: ProjectAccess, secrets: Sequence[Secret]) -> None:
     """Let pass texts, as they are stored, that lead only to what the principal may read: by what their names mean.
 
     Raises:
         ForbiddenError: one leads to a secret whose value the principal may not read.
         InvalidError: they lead to too many secrets.
     """
-    stored = [secret for secret in secrets if has_references(referring_text(secret))]
+    stored = [(secret, named) for secret, named in await names_of(secrets) if named.targets or named.builds]
     if stored:
         await _Walk(unit, access).require(stored, are_stored=True)
 
@@ -104,63 +98,67 @@ class _Walk:
         self._redirects: dict[ReferenceTarget, Mapping[NamedEnvironment, NamedEnvironment | None]] = {}
         self._seen: set[ReferenceTarget] = set()
 
-    async def require(self, secrets: Iterable[Secret], *, are_stored: bool) -> None:
+    async def require(self, names: Iterable[Naming], *, are_stored: bool) -> None:
         """Let pass the secrets of the home project; names in texts that are only written now mean what has them."""
         await self._follow_ids(self._home, "")
         ahead: set[ReferenceTarget] = set()
-        for secret in secrets:
-            ahead |= self._named(secret, target_of(secret), are_stored=are_stored)
-        while ahead := {target for target in ahead - self._seen if can_exist(target)}:
+        for secret, named in names:
+            ahead |= self._led_to(named, target_of(secret), are_stored=are_stored)
+        while ahead := ahead - self._seen:
             self._seen |= ahead
             if len(self._seen) > _MAX_FOLLOWED:
                 raise InvalidError(_TOO_MUCH)
-            named = {target.project_slug for target in ahead}
-            opened = await open_named_projects(self._unit, self._home, self._projects, named)
+            slugs = {target.project_slug for target in ahead}
+            opened = await open_named_projects(self._unit, self._home, self._projects, slugs)
             for slug, access in opened.items():
                 await self._follow_ids(access, slug)
             ahead = await self._followed(ahead)
 
     async def _followed(self, targets: Iterable[ReferenceTarget]) -> set[ReferenceTarget]:
         """Return what the texts at these places name, after checking that they may be read."""
-        of_project: dict[str, tuple[ProjectAccess, list[Location]]] = {}
-        # Asked of each folder once: many texts name the same.
-        readable = {
-            slug: access.permissions.at(Action.READ_VALUE, Subject.SECRETS)
-            for slug, access in self._projects.items()
-            if access is not None
-        }
-        for target in sorted(targets):
-            access, place = self._projects[target.project_slug], target.location
-            if access is not None:
-                if not readable[target.project_slug](place.environment, place.path):
-                    access.require(Action.READ_VALUE, Subject.SECRETS, Where(place.environment, place.path))
-                of_project.setdefault(target.project_slug, (access, []))[1].append(place)
+        of_project: dict[str, list[Location]] = {}
+        for slug, place in targets:
+            of_project.setdefault(slug, []).append(place)
+        opened = [
+            (slug, access, places)
+            for slug, places in sorted(of_project.items())
+            if (access := self._projects[slug]) is not None
+        ]
+        for _, access, places in opened:
+            await _require_readable(access, {(place.environment, place.path) for place in places})
         further: set[ReferenceTarget] = set()
-        for slug, (access, places) in of_project.items():
-            for secret in await self._at(access, places):
-                place = Location(secret.environment, secret.path, secret.key)
-                further |= self._named(secret, ReferenceTarget(slug, place), are_stored=True)
+        for slug, access, places in opened:
+            for secret in await self._referring(access, places):
+                at = ReferenceTarget(slug, target_of(secret).location)
+                further |= self._led_to(named_by(referring_text(secret), at), at, are_stored=True)
         return further
 
-    async def _at(self, access: ProjectAccess, places: list[Location]) -> list[Secret]:
+    async def _referring(self, access: ProjectAccess, places: Sequence[Location]) -> list[Secret]:
+        """Return those of the secrets at these places that lead on; what others hold doesn't matter here."""
         try:
-            return await self._unit.secrets.at(access.project.id, places, max_bytes=LISTED_MAX_BYTES)
+            return await self._unit.secrets.referring_at(
+                access.project.id, places, max_bytes=LISTED_MAX_BYTES
+            )
         except TooLargeError as error:
             raise InvalidError(_TOO_MUCH) from error
 
-    def _named(self, secret: Secret, at: ReferenceTarget, *, are_stored: bool) -> set[ReferenceTarget]:
-        text = referring_text(secret)
-        if "${" not in text:
-            return set()
+    def _led_to(self, named: Named, at: ReferenceTarget, *, are_stored: bool) -> AbstractSet[ReferenceTarget]:
+        """Return where the names of the text stored at `at` lead."""
         access = self._projects[at.project_slug]
-        if access is not None and builds_references(text):
+        if access is not None and named.builds:
             access.require(Action.READ_VALUE, Subject.SECRETS)
-        named = named_targets(text, at)
-        if not are_stored:
-            return named
-        led = {led_to(target, at, self._redirects) for target in named}
+        if not are_stored or at not in self._redirects:
+            return named.targets
+        led = {led_to(target, at, self._redirects) for target in named.targets}
         return {target for target in led if target is not None}
 
     async def _follow_ids(self, access: ProjectAccess, slug: str) -> None:
         loose = await self._unit.bindings.loose(access.project.id)
         self._redirects.update(redirects_of(loose, slug, only_bound=True))
+
+
+async def _require_readable(access: ProjectAccess, folders: AbstractSet[tuple[str, str]]) -> None:
+    """Let pass folders, by environment and path, whose values may be read: each is asked of once."""
+    readable = await access.permissions.places(Action.READ_VALUE, Subject.SECRETS, folders)
+    for place in sorted(folders - readable):
+        access.require(Action.READ_VALUE, Subject.SECRETS, Where(*place))

@@ -14,6 +14,7 @@ from keybearer.domain.authorization import Action, Principal, Subject, Where
 from keybearer.domain.errors import InvalidError, NotFoundError
 from keybearer.domain.secrets.carried import require_readable_stored, require_readable_targets
 from keybearer.domain.secrets.folder_lookup import folder_at
+from keybearer.domain.secrets.naming import Naming, names_of
 from keybearer.domain.secrets.questions import SecretsAt, ShownSecret
 from keybearer.domain.secrets.stored_references import follow_secret, store_references
 from keybearer.store.database import Database
@@ -91,9 +92,10 @@ class SecretMoving:
             over = {new.id for old, new in moved if old.id != new.id}
             # Names keep what they mean, but for those of the folder itself.
             await require_readable_stored(unit, opened.access, opened.secrets)
-            await require_readable_targets(unit, opened.access, [new for _, new in moved])
-            for run in _runs([new for _, new in moved]):
-                await unit.secrets.update(opened.access.project.id, run)
+            names = await names_of([new for _, new in moved])
+            await require_readable_targets(unit, opened.access, names)
+            for run in _runs(names):
+                await unit.secrets.update(opened.access.project.id, [secret for secret, _ in run])
                 await store_references(unit, opened.access, run, rewritten=over)
             for old, new in moved:
                 if old.id == new.id:
@@ -123,13 +125,14 @@ class SecretMoving:
                 else:
                     over.append(replace(_over(taken, secret), updated_at=now))
             project_id = opened.access.project.id
-            await require_readable_targets(unit, opened.access, [*fresh, *over])
-            for run in _runs(fresh):
-                await unit.secrets.insert(project_id, run)
-                await store_references(unit, opened.access, run, rewritten={secret.id for secret in run})
-            for run in _runs(over):
-                await unit.secrets.update(project_id, run)
-                await store_references(unit, opened.access, run, rewritten={secret.id for secret in run})
+            fresh_names, over_names = await names_of(fresh), await names_of(over)
+            await require_readable_targets(unit, opened.access, [*fresh_names, *over_names])
+            for run in _runs(fresh_names):
+                await unit.secrets.insert(project_id, [secret for secret, _ in run])
+                await store_references(unit, opened.access, run, rewritten={secret.id for secret, _ in run})
+            for run in _runs(over_names):
+                await unit.secrets.update(project_id, [secret for secret, _ in run])
+                await store_references(unit, opened.access, run, rewritten={secret.id for secret, _ in run})
             await _audit(unit, EventType.DUPLICATE_SECRETS, opened, transfer)
             return [ShownSecret(secret, secret.value or "") for secret in [*fresh, *over]]
 
@@ -177,11 +180,11 @@ def _too_much(where: Where) -> InvalidError:
     )
 
 
-def _runs(secrets: Sequence[Secret]) -> Iterator[list[Secret]]:
+def _runs(names: Sequence[Naming]) -> Iterator[list[Naming]]:
     """Part the secrets into runs that keep others waiting for but a moment each."""
     return in_runs(
-        secrets,
-        lambda secret: len(secret.value or ""),
+        names,
+        lambda one: len(one[0].value or ""),
         count_max=_RUN_MAX,
         weight_max=_RUN_CHARACTERS,
     )

@@ -34,6 +34,7 @@ __all__ = [
     "Expansion",
     "ExpansionLimitError",
     "ExpansionStepsError",
+    "Named",
     "Redirects",
     "Steps",
     "builds_references",
@@ -41,6 +42,7 @@ __all__ = [
     "follow_moves",
     "has_references",
     "led_to",
+    "named_by",
     "named_in_order",
     "named_targets",
     "on_one_line",
@@ -99,6 +101,25 @@ def can_exist(target: ReferenceTarget) -> bool:
         and place.path.count("/") <= FOLDER_DEPTH_MAX
         and len(place.environment) <= ENVIRONMENT_SLUG_MAX
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """What a text names: all places of it where secrets can be, and whether it builds further references."""
+
+    targets: frozenset[ReferenceTarget]
+    builds: bool
+
+
+_NOTHING_NAMED = Named(frozenset(), builds=False)
+
+
+def named_by(text: str, at: ReferenceTarget) -> Named:
+    """Return what a text stored at `at` names."""
+    if "${" not in text:
+        return _NOTHING_NAMED
+    targets = frozenset(target for target in named_targets(text, at) if can_exist(target))
+    return Named(targets, builds_references(text))
 
 
 def named_targets(text: str, at: ReferenceTarget) -> set[ReferenceTarget]:

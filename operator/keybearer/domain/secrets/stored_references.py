@@ -5,7 +5,7 @@ They follow within the project. Other projects name it by its slug; their texts 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from datetime import datetime
@@ -19,7 +19,8 @@ from keybearer.domain.errors import InvalidError
 from keybearer.domain.secrets.auditing import UPDATED, audit_secrets
 from keybearer.domain.secrets.bindings import bind
 from keybearer.domain.secrets.expansion import referring_text, target_of
-from keybearer.domain.secrets.references import builds_references, can_exist, follow_moves, named_targets
+from keybearer.domain.secrets.naming import Naming, names_of
+from keybearer.domain.secrets.references import follow_moves
 from keybearer.domain.secrets.text import checked_size
 from keybearer.store.records import Secret
 from keybearer.store.references import ANYWHERE
@@ -41,7 +42,7 @@ _NOTHING_RENAMED: Mapping[EnvironmentSlug, str] = MappingProxyType({})
 async def store_references(
     unit: UnitOfWork,
     access: ProjectAccess,
-    secrets: Iterable[Secret],
+    names: Sequence[Naming],
     *,
     rewritten: Collection[str],
     renamed: Mapping[EnvironmentSlug, str] = _NOTHING_RENAMED,
@@ -51,30 +52,24 @@ async def store_references(
     Args:
         unit: of the change.
         access: to the project of the secrets.
-        secrets: as they are stored.
+        names: secrets as they are stored, with what they name.
         rewritten: ids of those whose texts somebody wrote just now; names of others keep their meaning.
         renamed: ids of environments by the slugs that they are about to get.
 
     Raises:
         InvalidError: a text names too many.
     """
-    named: dict[str, set[ReferenceTarget]] = {}
+    places: dict[str, AbstractSet[ReferenceTarget]] = {}
     new: set[str] = set()
-    literally: list[tuple[Secret, set[ReferenceTarget]]] = []
-    for secret in secrets:
-        text = referring_text(secret)
-        targets = {target for target in named_targets(text, target_of(secret)) if can_exist(target)}
-        if len(targets) > _MAX_REFERENCES:
+    for secret, named in names:
+        if len(named.targets) > _MAX_REFERENCES:
             raise InvalidError(f"Secret '{secret.key}' refers to more than {_MAX_REFERENCES} secrets")
-        literally.append((secret, set(targets)))
-        if builds_references(text):
-            targets.add(ANYWHERE)
-        named[secret.id] = targets
+        places[secret.id] = named.targets | {ANYWHERE} if named.builds else named.targets
         # What is written for the first time names nothing so far: most writes create.
         if secret.version == 1 and secret.id in rewritten:
             new.add(secret.id)
-    await unit.references.put(named, new=new)
-    await bind(unit, access.project, literally, rewritten=rewritten, renamed=renamed)
+    await unit.references.put(places, new=new)
+    await bind(unit, access.project, names, rewritten=rewritten, renamed=renamed)
 
 
 async def follow_secret(
@@ -171,7 +166,8 @@ async def _follow(
             for told in in_chunks(changed, _TOLD_AT_ONCE):
                 await audit_secrets(unit, access, UPDATED, told, cause="references-follow")
         # What a text names by its key alone is named anew where the text itself moves.
-        await store_references(unit, access, at_new_places, rewritten=(), renamed=renamed)
+        names = await names_of(at_new_places)
+        await store_references(unit, access, names, rewritten=(), renamed=renamed)
 
 
 def _but_in(environments: AbstractSet[EnvironmentSlug] | None, moved: _Moved) -> _Moved:

@@ -28,6 +28,7 @@ from keybearer.domain.secrets.changes import (
     secret_of_change,
 )
 from keybearer.domain.secrets.folder_lookup import folder_at
+from keybearer.domain.secrets.naming import names_of
 from keybearer.domain.secrets.personal import writing_owner
 from keybearer.domain.secrets.questions import SecretsAt, ShownSecret
 from keybearer.domain.secrets.stored_references import follow_secret, store_references
@@ -203,9 +204,10 @@ class SecretWriting:
         if again:
             # Clients know the published text, which says all where there is one secret.
             raise InvalidError(f"Secret already exists{f': {min(again)}' if len(keys) > 1 else ''}")
-        await require_readable_targets(unit, access, secrets)
+        names = await names_of(secrets)
+        await require_readable_targets(unit, access, names)
         await unit.secrets.insert(access.project.id, secrets)
-        await store_references(unit, access, secrets, rewritten={secret.id for secret in secrets})
+        await store_references(unit, access, names, rewritten={secret.id for secret in secrets})
         return secrets
 
     async def _update(
@@ -241,12 +243,13 @@ class SecretWriting:
         self, unit: UnitOfWork, access: ProjectAccess, pairs: Sequence[tuple[Secret, Secret]], now: datetime
     ) -> None:
         news = [new for _, new in pairs]
-        rewritten = [new for old, new in pairs if new.value != old.value]
-        await require_readable_targets(unit, access, rewritten)
+        rewritten = {new.id for old, new in pairs if new.value != old.value}
+        names = await names_of(news)
+        await require_readable_targets(unit, access, [one for one in names if one[0].id in rewritten])
         # What has another name now may be what others have referred to.
         await require_readable_stored(unit, access, [old for old, new in pairs if new.key != old.key])
         await unit.secrets.update(access.project.id, news)
-        await store_references(unit, access, news, rewritten={secret.id for secret in rewritten})
+        await store_references(unit, access, names, rewritten=rewritten)
         for old, new in pairs:
             if new.key != old.key:
                 await unit.secrets.move_overrides(old, new)

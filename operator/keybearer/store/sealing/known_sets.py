@@ -5,8 +5,9 @@ Each change makes another envelope, so an entry is never out of date.
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, insort
 from collections import OrderedDict
+from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Generic, NamedTuple, TypeVar
@@ -18,6 +19,7 @@ __all__ = [
     "KnownFolder",
     "KnownPlaces",
     "KnownSets",
+    "Order",
     "PlacedEnvironment",
     "PlacedFolder",
     "shortened",
@@ -26,6 +28,8 @@ __all__ = [
 _MARKS_MAX = 100_000
 """How many marks are cached: about 20 MB. A single larger set is kept until the next one comes."""
 _SHORT = (1 << 62) - 1
+_REORDERED_MAX = 50
+"""Folders of one change that are put into an order one by one; of more, the whole is sorted when it is asked for."""
 
 
 def shortened(mark: int) -> int:
@@ -70,6 +74,10 @@ class PlacedEnvironment(NamedTuple):
     slug: str
 
 
+Order = dict[str, list[tuple[str, str]]]
+"""By the ids of environments, the paths and ids of their folders in order, but for reserved ones."""
+
+
 @dataclass(frozen=True, slots=True)
 class KnownPlaces:
     """The places of a project, after they were read and checked.
@@ -80,6 +88,7 @@ class KnownPlaces:
         folders: by their ids.
         environments: the slug of each, by its id.
         paths: of all folders, each with the id of its environment.
+        order: of environments in which a subtree was asked for.
     """
 
     key: SealingKey
@@ -87,15 +96,15 @@ class KnownPlaces:
     folders: dict[str, PlacedFolder] = field(repr=False)
     environments: dict[str, str] = field(repr=False)
     paths: AbstractSet[tuple[str, str]] = field(repr=False)
-    _ordered: dict[str, list[tuple[str, str]]] = field(default_factory=dict, repr=False, compare=False)
+    order: Order = field(default_factory=dict, repr=False, compare=False)
 
     def within(self, environment_id: str, path: str) -> list[str]:
         """Return the ids of the folders of an environment at the path and under it, but for reserved ones."""
-        ordered = self._ordered.get(environment_id)
+        ordered = self.order.get(environment_id)
         if ordered is None:
             of_environment = (one for one in self.folders.values() if one.environment_id == environment_id)
             ordered = sorted((one.path, one.id) for one in of_environment if not one.is_reserved)
-            self._ordered[environment_id] = ordered
+            self.order[environment_id] = ordered
         # "0" is the character after "/": the range holds exactly the paths that begin with the stem.
         stem = "" if path == "/" else path
         found = ordered[bisect_left(ordered, (f"{stem}/", "")) : bisect_left(ordered, (f"{stem}0", ""))]
@@ -103,6 +112,24 @@ class KnownPlaces:
         if stem and place < len(ordered) and ordered[place][0] == stem:
             found.append(ordered[place])
         return [folder_id for _, folder_id in found]
+
+    def order_after(self, gone: Sequence[PlacedFolder], new: Sequence[PlacedFolder]) -> Order:
+        """Return the order, as far as it is known, without some folders and with others."""
+        if len(gone) + len(new) > _REORDERED_MAX:
+            return {}
+        changed = {folder.environment_id for folder in (*gone, *new)}
+        order = {
+            environment_id: ordered.copy() if environment_id in changed else ordered
+            for environment_id, ordered in self.order.items()
+        }
+        for folder in gone:
+            if folder.environment_id in order and not folder.is_reserved:
+                ordered = order[folder.environment_id]
+                del ordered[bisect_left(ordered, (folder.path, folder.id))]
+        for folder in new:
+            if folder.environment_id in order and not folder.is_reserved:
+                insort(order[folder.environment_id], (folder.path, folder.id))
+        return order
 
     @property
     def weight(self) -> int:
