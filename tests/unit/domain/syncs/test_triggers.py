@@ -10,6 +10,7 @@ import pytest
 from keybearer.base.ids import EnvironmentSlug, FolderPath
 from keybearer.domain.syncs.queueing import queue
 from keybearer.store.records import Project
+from keybearer.store.revisions import Changes
 from keybearer.store.secret_places import Location
 from keybearer.store.secret_syncs import JobKind, JobStatus, SecretSyncs
 from support.async_waiting import until
@@ -21,7 +22,14 @@ pytestmark = pytest.mark.every_database
 async def test_a_change_during_a_run_queues_another(scene: SyncScene, project: Project) -> None:
     remote = scene.remotes["one"]
     remote.hold.clear()
+    heard = list[Changes]()
+    scene.database.bus.subscribe(heard.append)
     await scene.put(project, A="cnry-1")
+
+    async def is_heard() -> bool:
+        return any(changes.folders for changes in heard)
+
+    await until(is_heard, awaited="word of the change, which must not set off the sync that is made now")
     async with scene.running():
         sync_id = await scene.sync(project)
 
