@@ -311,7 +311,6 @@ _HOMES = {
         "NotModified",
         "Project",
         "Secret",
-        "SecretImport",
         "SecretListing",
         "SecretMetadata",
         "SecretTag",
@@ -333,6 +332,7 @@ _HOMES = {
         "new_http",
     ),
     "keybearer.interface.environments": ("Environment",),
+    "keybearer.interface.imports": ("SecretImport",),
     "keybearer.interface.tags": ("Tag",),
     "keybearer.wire.events": ("EventType",),
 }

@@ -112,7 +112,6 @@ from keybearer.client.models import ImportBlock as ImportBlock
 from keybearer.client.models import NotModified as NotModified
 from keybearer.client.models import Project as Project
 from keybearer.client.models import Secret as Secret
-from keybearer.client.models import SecretImport as SecretImport
 from keybearer.client.models import SecretListing as SecretListing
 from keybearer.client.models import SecretMetadata as SecretMetadata
 from keybearer.client.models import SecretTag as SecretTag
@@ -135,6 +134,7 @@ from keybearer.client.transport import AsyncPools as AsyncPools
 from keybearer.client.transport import new_async_http as new_async_http
 from keybearer.client.transport import new_http as new_http
 from keybearer.interface.environments import Environment as Environment
+from keybearer.interface.imports import SecretImport as SecretImport
 from keybearer.interface.tags import Tag as Tag
 from keybearer.wire.events import EventType as EventType
 

@@ -11,13 +11,31 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
 from functools import cache
-from typing import Any, Generic, Literal, ParamSpec, TypeVar, cast
+from typing import Annotated, Any, Generic, Literal, ParamSpec, TypeVar, cast
 
-from keybearer.interface.shapes import model_of
+from pydantic import Field
+
+from keybearer.interface.shapes import OrOlder, model_of
 from keybearer.wire.base import WireModel
 from keybearer.wire.bodies import BodyModel
+from keybearer.wire.limits import ENVIRONMENT_SLUG_MAX, FOLDER_PATH_MAX
 
-__all__ = ["InProject", "Method", "Older", "Path", "Route", "body_of", "path_fields", "query_of"]
+__all__ = [
+    "EnvironmentName",
+    "FolderPath",
+    "InFolder",
+    "InProject",
+    "Method",
+    "Older",
+    "Path",
+    "Route",
+    "body_of",
+    "path_fields",
+    "query_of",
+]
+
+EnvironmentName = Annotated[str, Field(min_length=1, max_length=ENVIRONMENT_SLUG_MAX)]
+FolderPath = Annotated[str, Field(max_length=FOLDER_PATH_MAX)]
 
 P = ParamSpec("P")
 C_co = TypeVar("C_co", covariant=True)
@@ -33,13 +51,26 @@ class InProject:
     project_id: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InFolder:
+    """Base of commands in one folder; `environment` is a slug. The path doesn't name the project."""
+
+    project_id: Annotated[str, OrOlder("workspace_id")]
+    environment: EnvironmentName
+    path: FolderPath = "/"
+
+
 @dataclass(frozen=True, slots=True)
 class Older:
-    """An earlier path of a route, with what differs there: the words of its answer, its name in the documentation."""
+    """An earlier path of a route, with what differs there: the words of its answer, its name in the documentation.
+
+    Its summary there says in brackets what it is.
+    """
 
     path: str
     answer: type[object] | None = None
     name: str = ""
+    is_what: str = "older path"
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,9 +131,8 @@ class Route(Generic[P, C_co, A_co]):
         yield Path(self.canonical, self.answer, name, self.summary)
         for given in self.paths[1:]:
             older = Older(given) if isinstance(given, str) else given
-            yield Path(
-                older.path, older.answer or self.answer, older.name or name, f"{self.summary} (older path)"
-            )
+            summary = f"{self.summary} ({older.is_what})"
+            yield Path(older.path, older.answer or self.answer, older.name or name, summary)
 
 
 def path_fields(route: Route[..., Any, Any]) -> tuple[str, ...]:

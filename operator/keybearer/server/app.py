@@ -69,7 +69,7 @@ _ROUTES: tuple[Sequence[TableRoute] | APIRouter | Callable[[Catalogue], APIRoute
     secret_moves.router,
     secret_writes.router,
     folders.router,
-    imports.router,
+    imports.ROUTES,
     environments.ROUTES,
     tags.ROUTES,
     projects.router,

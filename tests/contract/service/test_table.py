@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from keybearer.interface import environments, tags
+from keybearer.interface import environments, imports, tags
 from keybearer.interface.route import Route, path_fields
 from keybearer.interface.shapes import strict, wire_names
 from keybearer.interface.table import TABLE
@@ -33,6 +33,17 @@ class House:
         tag: dict[str, str] = self.admin.json("POST", path, json={"slug": self.fresh()})["tag"]
         return tag
 
+    @property
+    def folder(self) -> dict[str, str]:
+        return {"project_id": self.project.id, "environment": "dev"}
+
+    def imported(self) -> dict[str, str]:
+        """Return what names an import of a new folder."""
+        source = {"environment": "prod", "path": f"/{self.fresh()}"}
+        body = {"projectId": self.project.id, "environment": "dev", "import": source}
+        made: dict[str, str] = self.admin.json("POST", imports.CREATE.canonical, json=body)["secretImport"]
+        return {**self.folder, "import_id": made["id"]}
+
     def lines(self) -> int:
         params = {"projectId": self.project.id, "limit": "1000"}
         return len(self.admin.json("GET", AUDIT, params=params)["auditLogs"])
@@ -44,13 +55,21 @@ class House:
         return environment
 
 
-EXAMPLES: dict[str, Callable[[House], dict[str, str]]] = {
+EXAMPLES: dict[str, Callable[[House], dict[str, Any]]] = {
     "CreateEnvironment": lambda house: {"slug": house.fresh(), "name": "N"},
     "GetEnvironmentAnywhere": lambda house: {"environment_id": house.environment()["id"]},
     "GetEnvironmentBySlug": lambda house: {"slug": house.environment()["slug"]},
     "GetEnvironment": lambda house: {"environment_id": house.environment()["id"]},
     "UpdateEnvironment": lambda house: {"environment_id": house.environment()["id"], "name": "M"},
     "DeleteEnvironment": lambda house: {"environment_id": house.environment()["id"]},
+    "ListImports": lambda house: house.folder,
+    "CreateImport": lambda house: {
+        **house.folder,
+        "import": {"environment": "prod", "path": f"/{house.fresh()}"},
+    },
+    "GetImport": lambda house: {"import_id": house.imported()["import_id"]},
+    "UpdateImport": lambda house: {**house.imported(), "import": {"position": 1}},
+    "DeleteImport": lambda house: house.imported(),
     "CreateTag": lambda house: {"slug": house.fresh(), "color": "#f00"},
     "ListTags": lambda _: {},
     "GetTag": lambda house: {"tag_id": house.tag()["id"]},
@@ -58,7 +77,7 @@ EXAMPLES: dict[str, Callable[[House], dict[str, str]]] = {
     "UpdateTag": lambda house: {"tag_id": house.tag()["id"], "name": "New"},
     "DeleteTag": lambda house: {"tag_id": house.tag()["id"]},
 }
-"""Of each command, fields that make a good request; the project is given."""
+"""Of each command, fields or parts that make a good request; a project in the path is given."""
 
 
 @each_row("route", TABLE, ids=lambda route: route.name)
@@ -70,9 +89,10 @@ def test_each_path_answers_its_shape_and_each_change_leaves_one_line(
     for path in route.served():
         given = EXAMPLES[route.name](house)
         named = {"project_id": project.id, **given}
-        body = {names[name]: value for name, value in given.items() if name not in path_fields(route)}
+        rest = {names.get(name, name): one for name, one in given.items() if name not in path_fields(route)}
+        options: dict[str, Any] = {"params" if route.method == "GET" else "json": rest or None}
         before = house.lines()
-        answer = admin.json(route.method, path.path.format_map(named), json=body or None)
+        answer = admin.json(route.method, path.path.format_map(named), **options)
         read = strict(path.answer).model_validate(answer)
         assert read.model_dump(mode="json", by_alias=True, exclude_unset=True) == answer
         assert house.lines() - before == (route.method != "GET"), path.path

@@ -16,7 +16,6 @@ from keybearer.client.operations import (
     folders,
     grants,
     identities,
-    imports,
     kubernetes_auth,
     ldap_auth,
     memberships,
@@ -29,7 +28,7 @@ from keybearer.client.operations import (
     users,
 )
 from keybearer.client.operations.environments import ListEnvironments
-from keybearer.interface import environments, tags
+from keybearer.interface import environments, imports, tags
 from support.rows import each_row
 from unit.client.harness import called
 
@@ -74,7 +73,7 @@ REQUESTS: list[tuple[Operation[Any], Sent]] = [
     ),
     (folders.GetFolder("f-1"), ("GET", "/api/v2/folders/f-1", None)),
     (
-        imports.CreateImport("prod", "/shared", **PLACE),
+        called(imports.CREATE)("prod", "/shared", **PLACE),
         (
             "POST",
             "/api/v2/secret-imports",
@@ -82,11 +81,11 @@ REQUESTS: list[tuple[Operation[Any], Sent]] = [
         ),
     ),
     (
-        imports.UpdateImport("x-1", position=1, **PLACE),
+        called(imports.UPDATE)("x-1", position=1, **PLACE),
         ("PATCH", "/api/v2/secret-imports/x-1", {**IMPORT_PLACE, "import": {"position": 1}}),
     ),
-    (imports.DeleteImport("x-1", **PLACE), ("DELETE", "/api/v2/secret-imports/x-1", IMPORT_PLACE)),
-    (imports.GetImport("x-1"), ("GET", "/api/v2/secret-imports/x-1", None)),
+    (called(imports.DELETE)("x-1", **PLACE), ("DELETE", "/api/v2/secret-imports/x-1", IMPORT_PLACE)),
+    (called(imports.GET)("x-1"), ("GET", "/api/v2/secret-imports/x-1", None)),
     (called(tags.LIST)(project_id="p-1"), ("GET", "/api/v1/projects/p-1/tags", None)),
     (
         called(tags.CREATE)("red", color="#f00", project_id="p-1"),

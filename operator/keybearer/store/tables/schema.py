@@ -41,7 +41,7 @@ from keybearer.store.tables.identities import (
     OrganizationRow,
     UniversalAuthRow,
 )
-from keybearer.store.tables.imports import SecretImportRow
+from keybearer.store.tables.imports import IMPORTS
 from keybearer.store.tables.keys import (
     DataKeyRow,
     KeyHolderRow,
@@ -101,7 +101,6 @@ _ROWS: tuple[type[Row], ...] = (
     SecretTagRow,
     SecretReferenceRow,
     ReferenceBindingRow,
-    SecretImportRow,
     GrantRow,
     AuditLogRow,
     AuditChainRow,
@@ -131,7 +130,7 @@ _ROWS: tuple[type[Row], ...] = (
     ApprovalRequestRow,
     ApprovalVoteRow,
 )
-TABLES: tuple[Table, ...] = (*(Row.metadata.tables[row.__tablename__] for row in _ROWS), TAGS)
+TABLES: tuple[Table, ...] = (*(Row.metadata.tables[row.__tablename__] for row in _ROWS), IMPORTS, TAGS)
 
 
 def schema() -> MetaData:
