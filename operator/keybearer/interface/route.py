@@ -95,6 +95,7 @@ class Route(Generic[P, C_co, A_co]):
         tag: the chapter of the documentation.
         summary: its line there.
         also_answered: another form of the answer, which services other than ours have; the client reads both.
+        body_rules: the base of the body's model, which says what zeros mean there.
         is_repeatable: twice is as good as once, though it is no GET.
         is_open: anybody may ask, without a token.
     """
@@ -106,6 +107,7 @@ class Route(Generic[P, C_co, A_co]):
     tag: str
     summary: str
     also_answered: type[Any] | None = None
+    body_rules: type[WireModel] = BodyModel
     is_repeatable: bool = False
     is_open: bool = False
 
@@ -142,8 +144,8 @@ def path_fields(route: Route[..., Any, Any]) -> tuple[str, ...]:
 
 @cache
 def body_of(route: Route[..., Any, Any]) -> type[WireModel] | None:
-    """Return the model of the body, None where there is none. Zeros in it are read as in all bodies."""
-    return None if route.method == "GET" else _rest_of(route, BodyModel)
+    """Return the model of the body, None where there is none."""
+    return None if route.method == "GET" else _rest_of(route, route.body_rules)
 
 
 @cache

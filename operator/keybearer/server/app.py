@@ -87,7 +87,7 @@ _ROUTES: tuple[Sequence[TableRoute] | APIRouter | Callable[[Catalogue], APIRoute
     keys.router,
     app_connections.routes_of,
     events.router,
-    grants.router,
+    grants.ROUTES,
     secret_syncs.routes_of,
     certificate_policies.router,
     certificate_profiles.router,

@@ -7,12 +7,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from keybearer.interface import environments, imports, tags
+from keybearer.interface import environments, grants, imports, tags
 from keybearer.interface.route import Route, path_fields
 from keybearer.interface.shapes import strict, wire_names
 from keybearer.interface.table import TABLE
 from support.rows import each_row
-from support.service_fixtures import Client, Project
+from support.service_fixtures import Client, Project, Service
 
 _SERIAL = itertools.count()
 AUDIT = "/api/v1/organization/audit-logs"
@@ -24,6 +24,7 @@ class House:
 
     admin: Client
     project: Project
+    identity_id: str
 
     def fresh(self) -> str:
         return f"n{next(_SERIAL)}"
@@ -44,6 +45,12 @@ class House:
         made: dict[str, str] = self.admin.json("POST", imports.CREATE.canonical, json=body)["secretImport"]
         return {**self.folder, "import_id": made["id"]}
 
+    def grant(self) -> dict[str, str]:
+        """Return what names a grant of the identity."""
+        path = grants.CREATE.canonical.format(project_id=self.project.id)
+        body = {"identityId": self.identity_id, "actions": ["read"], "environment": "dev"}
+        return {"grant_id": self.admin.json("POST", path, json=body)["grant"]["id"]}
+
     def lines(self) -> int:
         params = {"projectId": self.project.id, "limit": "1000"}
         return len(self.admin.json("GET", AUDIT, params=params)["auditLogs"])
@@ -62,6 +69,15 @@ EXAMPLES: dict[str, Callable[[House], dict[str, Any]]] = {
     "GetEnvironment": lambda house: {"environment_id": house.environment()["id"]},
     "UpdateEnvironment": lambda house: {"environment_id": house.environment()["id"], "name": "M"},
     "DeleteEnvironment": lambda house: {"environment_id": house.environment()["id"]},
+    "CreateGrant": lambda house: {
+        "identity_id": house.identity_id,
+        "actions": ["read"],
+        "environment": "dev",
+    },
+    "ListGrants": lambda house: {"identity_id": house.identity_id},
+    "GetGrant": lambda house: house.grant(),
+    "UpdateGrant": lambda house: {**house.grant(), "actions": ["edit"], "environment": "*"},
+    "DeleteGrant": lambda house: house.grant(),
     "ListImports": lambda house: house.folder,
     "CreateImport": lambda house: {
         **house.folder,
@@ -82,9 +98,10 @@ EXAMPLES: dict[str, Callable[[House], dict[str, Any]]] = {
 
 @each_row("route", TABLE, ids=lambda route: route.name)
 def test_each_path_answers_its_shape_and_each_change_leaves_one_line(
-    route: Route[..., Any, Any], admin: Client, project: Project
+    route: Route[..., Any, Any], service: Service, admin: Client, project: Project
 ) -> None:
-    house = House(admin, project)
+    member = service.create_identity(roles={project.id: "viewer"})
+    house = House(admin, project, member.identity_id)
     names = wire_names(route.command)
     for path in route.served():
         given = EXAMPLES[route.name](house)

@@ -13,8 +13,8 @@ from keybearer.client.errors import InvalidArgument
 from keybearer.client.models import SecretMetadata
 from keybearer.client.operation import Operation, Repeat
 from keybearer.client.operations import (
+    audit_logs,
     folders,
-    grants,
     identities,
     kubernetes_auth,
     ldap_auth,
@@ -28,7 +28,7 @@ from keybearer.client.operations import (
     users,
 )
 from keybearer.client.operations.environments import ListEnvironments
-from keybearer.interface import environments, imports, tags
+from keybearer.interface import environments, grants, imports, tags
 from support.rows import each_row
 from unit.client.harness import called
 
@@ -209,7 +209,7 @@ REQUESTS: list[tuple[Operation[Any], Sent]] = [
         ("POST", "/api/v3/auth/select-organization", {"organizationId": "o-1"}),
     ),
     (
-        grants.CreateGrant("i-1", actions=("read",), environment="*", effect="deny", project_id="p-1"),
+        called(grants.CREATE)("i-1", actions=("read",), environment="*", effect="deny", project_id="p-1"),
         (
             "POST",
             "/api/v1/projects/p-1/grants",
@@ -224,10 +224,10 @@ REQUESTS: list[tuple[Operation[Any], Sent]] = [
         ),
     ),
     (
-        grants.UpdateGrant("g-1", secret_path="/a/**", project_id="p-1"),
+        called(grants.UPDATE)("g-1", secret_path="/a/**", project_id="p-1"),
         ("PATCH", "/api/v1/projects/p-1/grants/g-1", {"secretPath": "/a/**"}),
     ),
-    (grants.DeleteGrant("g-1", project_id="p-1"), ("DELETE", "/api/v1/projects/p-1/grants/g-1", None)),
+    (called(grants.DELETE)("g-1", project_id="p-1"), ("DELETE", "/api/v1/projects/p-1/grants/g-1", None)),
     (
         secret_batches.UpdateSecrets(
             (
@@ -325,7 +325,7 @@ def test_settings_that_are_not_given_are_left_to_the_service() -> None:
 
 
 def test_the_audit_log_is_asked_for_in_utc() -> None:
-    request = grants.ListAuditLogs(
+    request = audit_logs.ListAuditLogs(
         project_id="p-1", event_types=("create-secret", "delete-secret"), start=LATER, limit=7
     ).request()
     assert dict(request.query) == {
@@ -339,7 +339,7 @@ def test_the_audit_log_is_asked_for_in_utc() -> None:
 
 def test_an_instant_without_a_zone_is_refused() -> None:
     with pytest.raises(InvalidArgument, match="time zone"):
-        grants.ListAuditLogs(end=LATER.replace(tzinfo=None)).request()
+        audit_logs.ListAuditLogs(end=LATER.replace(tzinfo=None)).request()
 
 
 def test_own_values_are_asked_for_only_when_wanted() -> None:

@@ -30,6 +30,7 @@ from keybearer.client.operations.app_connections import (
     ListAppConnections,
     ListAvailableAppConnections,
 )
+from keybearer.client.operations.audit_logs import ListAuditLogs
 from keybearer.client.operations.certificate_applications import ListApplicationProfiles
 from keybearer.client.operations.certificate_authorities import (
     ListCertificateAuthorities,
@@ -48,7 +49,6 @@ from keybearer.client.operations.certificate_subscribers import (
 )
 from keybearer.client.operations.certificates import GetCertificate, GetCertificateBundle
 from keybearer.client.operations.folders import CreateFolder, ListFolders
-from keybearer.client.operations.grants import ListAuditLogs, ListGrants
 from keybearer.client.operations.identities import CreateIdentity, ListIdentities
 from keybearer.client.operations.kubernetes_auth import GetKubernetesAuth
 from keybearer.client.operations.ldap_auth import GetLdapAuth
@@ -69,7 +69,7 @@ from keybearer.client.operations.universal_auth import (
     CreateClientSecret,
     RevokeClientSecret,
 )
-from keybearer.interface import environments, imports, tags
+from keybearer.interface import environments, grants, imports, tags
 from support.rows import each_row
 from unit.client.harness import called, secret_body
 
@@ -125,7 +125,7 @@ OPERATIONS: dict[str, Operation[Any]] = {
     "list_application_profiles": ListApplicationProfiles("a-1"),
     "issue_for_subscriber": IssueForSubscriber("web", project_id="p-1"),
     "latest_bundle_of_subscriber": GetLatestBundleOfSubscriber("web", project_id="p-1"),
-    "list_grants": ListGrants(project_id="p-1"),
+    "list_grants": called(grants.LIST)(project_id="p-1"),
     "update_secrets": UpdateSecrets((ChangedSecret("A", "cnry-a"),), project_id="p-1", environment="dev"),
 }
 

@@ -33,7 +33,7 @@ from keybearer.store.tables.certificates import (
     PkiSubscriberRow,
     RequestMetadataRow,
 )
-from keybearer.store.tables.grants import GrantRow
+from keybearer.store.tables.grants import GRANTS
 from keybearer.store.tables.identities import (
     AccessTokenRow,
     ClientSecretRow,
@@ -101,7 +101,6 @@ _ROWS: tuple[type[Row], ...] = (
     SecretTagRow,
     SecretReferenceRow,
     ReferenceBindingRow,
-    GrantRow,
     AuditLogRow,
     AuditChainRow,
     AuditRegisterRow,
@@ -130,7 +129,12 @@ _ROWS: tuple[type[Row], ...] = (
     ApprovalRequestRow,
     ApprovalVoteRow,
 )
-TABLES: tuple[Table, ...] = (*(Row.metadata.tables[row.__tablename__] for row in _ROWS), IMPORTS, TAGS)
+TABLES: tuple[Table, ...] = (
+    *(Row.metadata.tables[row.__tablename__] for row in _ROWS),
+    GRANTS,
+    IMPORTS,
+    TAGS,
+)
 
 
 def schema() -> MetaData:
