@@ -14,7 +14,7 @@ from keybearer.base.clock import SystemClock
 from keybearer.base.ids import EnvironmentSlug, FolderPath, IdentityId, OrganizationId
 from keybearer.domain.access import ProjectRef
 from keybearer.domain.audit_trail import AuditTrail
-from keybearer.domain.authorization import OrganizationRole, Principal, Where
+from keybearer.domain.authorization import OrganizationRole, Principal
 from keybearer.domain.folders import Folders, FoldersAt
 from keybearer.domain.paths import folder_name_of, parent_of
 from keybearer.domain.projects import NewProject, Projects
@@ -23,6 +23,7 @@ from keybearer.domain.secrets.folder_imports import FolderImports
 from keybearer.domain.secrets.questions import ListSecrets, NotModified, SecretListing, SecretsAt
 from keybearer.domain.secrets.reading import SecretReading
 from keybearer.domain.secrets.writing import SecretWriting
+from keybearer.interface.imports import CreateImport
 from keybearer.store.database import Database
 from keybearer.store.records import Identity, Organization, Project
 from support.databases import sqlite_with_tables
@@ -61,8 +62,8 @@ class ServiceDomain:
 
     async def add_import(self, project: Project, into: str, source: str, environment: str = "dev") -> str:
         """Have a folder of dev import another one, and return the import's id."""
-        where = Where(environment, source)
-        view = await self.imports.create(self.admin, at(project, into), where, replication=False)
+        new = CreateImport(environment, source, project_id=project.id, environment="dev", path=into)
+        view = await self.imports.create(self.admin, new)
         return view.item.id
 
     async def listed(

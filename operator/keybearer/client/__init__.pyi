@@ -4,7 +4,6 @@ from keybearer.client.actors import AuditEvent as AuditEvent
 from keybearer.client.actors import AuditLog as AuditLog
 from keybearer.client.actors import ClientSecret as ClientSecret
 from keybearer.client.actors import CreatedClientSecret as CreatedClientSecret
-from keybearer.client.actors import Grant as Grant
 from keybearer.client.actors import Identity as Identity
 from keybearer.client.actors import IdentityMembership as IdentityMembership
 from keybearer.client.actors import KubernetesAuthSettings as KubernetesAuthSettings
@@ -112,7 +111,6 @@ from keybearer.client.models import ImportBlock as ImportBlock
 from keybearer.client.models import NotModified as NotModified
 from keybearer.client.models import Project as Project
 from keybearer.client.models import Secret as Secret
-from keybearer.client.models import SecretImport as SecretImport
 from keybearer.client.models import SecretListing as SecretListing
 from keybearer.client.models import SecretMetadata as SecretMetadata
 from keybearer.client.models import SecretTag as SecretTag
@@ -135,6 +133,8 @@ from keybearer.client.transport import AsyncPools as AsyncPools
 from keybearer.client.transport import new_async_http as new_async_http
 from keybearer.client.transport import new_http as new_http
 from keybearer.interface.environments import Environment as Environment
+from keybearer.interface.grants import Grant as Grant
+from keybearer.interface.imports import SecretImport as SecretImport
 from keybearer.interface.tags import Tag as Tag
 from keybearer.wire.events import EventType as EventType
 

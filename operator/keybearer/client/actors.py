@@ -16,7 +16,6 @@ __all__ = [
     "AuditLog",
     "ClientSecret",
     "CreatedClientSecret",
-    "Grant",
     "Identity",
     "IdentityMembership",
     "KubernetesAuthSettings",
@@ -230,28 +229,6 @@ class UserMembership:
     project_id: Text = ""
     user_id: Text = ""
     roles: Several[ProjectRole] = ()
-    created_at: Text = ""
-    updated_at: Text = ""
-
-
-@from_wire
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Grant:
-    """What a member of a project may (`allow`) or may not (`deny`) do in a part of it.
-
-    Attributes:
-        environment: a slug, or `*` for all.
-        secret_path: a pattern; `*` is within a name, `**` any depth.
-    """
-
-    id: str
-    project_id: Text = ""
-    identity_id: Text = ""
-    effect: str
-    subjects: Several[str] = ()
-    actions: Several[str] = ()
-    environment: Text = ""
-    secret_path: Text = ""
     created_at: Text = ""
     updated_at: Text = ""
 

@@ -9,7 +9,7 @@ from keybearer.client.decoding import decode
 from keybearer.client.messages import Request, Response, fill_named, json_body, query_of
 from keybearer.client.operation import Operation, Repeat
 from keybearer.interface.route import Route, body_of, path_fields
-from keybearer.interface.shapes import Envelope, content_field, wire_names
+from keybearer.interface.shapes import Envelope, Within, content_field, marked, wire_names
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -44,10 +44,12 @@ class Call(Operation[T]):
 
     def request(self) -> Request:
         """Return what to send."""
-        given = {one.name: getattr(self.command, one.name) for one in fields(self.command)}
+        given: dict[str, Any] = {one.name: getattr(self.command, one.name) for one in fields(self.command)}
         path = fill_named(self.route.canonical, {name: given.pop(name) for name in path_fields(self.route)})
         model = body_of(self.route)
         if model is not None:
+            for name, mark in marked(self.route.command, Within).items():
+                given.setdefault(mark.name, {})[name] = given.pop(name)
             return Request(self.route.method, path, body=json_body(lambda: model(**given)))
         names = wire_names(self.route.command)
         query = query_of({names[name]: value for name, value in given.items()})

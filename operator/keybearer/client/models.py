@@ -25,7 +25,6 @@ __all__ = [
     "NotModified",
     "Project",
     "Secret",
-    "SecretImport",
     "SecretListing",
     "SecretMetadata",
     "SecretTag",
@@ -183,21 +182,6 @@ class Folder:
     env_id: Text = ""
     parent_id: str | None = None
     description: Text = ""
-    created_at: Text = ""
-    updated_at: Text = ""
-
-
-@from_wire
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SecretImport:
-    """An import of a folder; `position` counts from 1 within the folder that has it."""
-
-    id: str
-    position: int
-    import_path: str
-    import_env: Environment
-    folder_id: str | None = None
-    is_replication: bool | None = None
     created_at: Text = ""
     updated_at: Text = ""
 

@@ -6,59 +6,41 @@ Nobody gives more than they may do themselves, and nobody lifts a denial of what
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from keybearer.base.clock import Clock
 from keybearer.base.ids import EnvironmentSlug, IdentityId, new_uuid
-from keybearer.domain.access import ProjectAccess, ProjectRef, open_project
 from keybearer.domain.audit import EventType, audited
 from keybearer.domain.authorization import ONLY_SUBJECT, Action, Principal, Subject
 from keybearer.domain.errors import InvalidError, NotFoundError
 from keybearer.domain.path_patterns import new_pattern
 from keybearer.domain.permissions import ANY_ENVIRONMENT, Effect, require_may_give, rule_of
-from keybearer.store.audit import AuditEvent
+from keybearer.domain.project_gate import Entered, ProjectGate, changed
+from keybearer.interface.grants import CreateGrant, DeleteGrant, GetGrant, ListGrants, UpdateGrant
+from keybearer.store.audit import AuditDetail, AuditEvent
 from keybearer.store.database import Database
-from keybearer.store.grants import Grant
-from keybearer.store.unit import UnitOfWork
+from keybearer.store.tables.grants import Grant
 
-__all__ = ["GrantChange", "NewGrant", "ProjectGrants", "grant_event"]
+__all__ = ["ProjectGrants", "grant_event"]
 
 _MAX_PER_MEMBER = 100
 """They are all weighed at each question of the member."""
 _PLACED = frozenset({Subject.SECRETS, Subject.FOLDERS, Subject.IMPORTS})
-
-
-@dataclass(frozen=True, slots=True)
-class NewGrant:
-    """What a grant is made of; `secret_path` is a pattern."""
-
-    identity_id: IdentityId
-    effect: Effect
-    subjects: tuple[Subject, ...]
-    actions: tuple[Action, ...]
-    environment: str
-    secret_path: str
-
-
-@dataclass(frozen=True, slots=True)
-class GrantChange:
-    """What changes; None leaves a field as it is."""
-
-    effect: Effect | None = None
-    subjects: tuple[Subject, ...] | None = None
-    actions: tuple[Action, ...] | None = None
-    environment: str | None = None
-    secret_path: str | None = None
+_EVENTS = {
+    Action.CREATE: EventType.CREATE_GRANT,
+    Action.EDIT: EventType.UPDATE_GRANT,
+    Action.DELETE: EventType.DELETE_GRANT,
+}
 
 
 class ProjectGrants:
     """Decides about grants."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
-        self._database = database
+        self._gate = ProjectGate(database, Subject.GRANTS, _EVENTS)
         self._clock = clock
 
-    async def create(self, principal: Principal, ref: ProjectRef, new: NewGrant) -> Grant:
+    async def create(self, principal: Principal, new: CreateGrant) -> Grant:
         """Give a member of the project a grant.
 
         Raises:
@@ -67,63 +49,55 @@ class ProjectGrants:
             InvalidError: the grant makes no sense, its path holds `**` too often, or the member has too many.
             SchemaViolationError: the path is no pattern.
         """
-        async with self._database.writing() as unit:
-            access = await _open(unit, principal, ref, Action.CREATE)
+        async with self._gate.changing(principal, new.project_id, Action.CREATE) as entered:
+            unit, member = entered.unit, IdentityId(new.identity_id)
             # First: those who give grants at the same moment count one after the other.
-            await _move(unit, access, new.identity_id)
-            present = await self._of_member(unit, access, new.identity_id)
-            if len(present) >= _MAX_PER_MEMBER:
+            await unit.move_identity(member)
+            if len(await _of_member(entered, member)) >= _MAX_PER_MEMBER:
                 raise InvalidError(
                     f"A member has at most {_MAX_PER_MEMBER} grants; widen one of them instead"
                 )
             now = self._clock.now()
             grant = Grant(
                 id=new_uuid(),
-                project_id=access.project.id,
-                identity_id=new.identity_id,
+                project_id=entered.project_id,
+                identity_id=member,
                 effect=new.effect,
                 subjects=_once(new.subjects),
                 actions=_once(new.actions),
                 environment=new.environment,
-                environment_id=await _environment_id(unit, access, new.environment),
+                environment_id=await _environment_id(entered, new.environment),
                 secret_path=str(new_pattern(new.secret_path)),
                 created_at=now,
                 updated_at=now,
             )
             _require_sensible(grant)
-            _require_own(access, grant, Effect.ALLOW)
+            _require_own(entered, grant, Effect.ALLOW)
             await unit.grants.add(grant)
-            await unit.audit(grant_event(principal, EventType.CREATE_GRANT, grant))
-            return grant
+            return _noted(entered, grant)
 
-    async def list(
-        self, principal: Principal, ref: ProjectRef, identity_id: IdentityId | None = None
-    ) -> Sequence[Grant]:
+    async def list(self, principal: Principal, asked: ListGrants) -> Sequence[Grant]:
         """Return the grants of a project, oldest first; of one member if it is named.
 
         Raises:
             NotFoundError: no such project.
             ForbiddenError: the principal may not read grants.
         """
-        async with self._database.reading() as unit:
-            access = await _open(unit, principal, ref, Action.READ)
-            grants = await unit.grants.of_project(access.project.id)
-        return [grant for grant in grants if identity_id in (None, grant.identity_id)]
+        async with self._gate.reading(principal, asked.project_id) as entered:
+            grants = await entered.unit.grants.of_project(entered.project_id)
+        return [grant for grant in grants if asked.identity_id in (None, grant.identity_id)]
 
-    async def get(self, principal: Principal, ref: ProjectRef, grant_id: str) -> Grant:
+    async def get(self, principal: Principal, asked: GetGrant) -> Grant:
         """Return one grant of a project.
 
         Raises:
             NotFoundError: no such project or grant.
             ForbiddenError: the principal may not read grants.
         """
-        async with self._database.reading() as unit:
-            access = await _open(unit, principal, ref, Action.READ)
-            return await _one(unit, access, grant_id)
+        async with self._gate.reading(principal, asked.project_id) as entered:
+            return await _one(entered, asked.grant_id)
 
-    async def update(
-        self, principal: Principal, ref: ProjectRef, grant_id: str, change: GrantChange
-    ) -> Grant:
+    async def update(self, principal: Principal, change: UpdateGrant) -> Grant:
         """Change what a grant says.
 
         Raises:
@@ -132,72 +106,51 @@ class ProjectGrants:
             InvalidError: the grant would make no sense, or its path holds `**` too often.
             SchemaViolationError: the path is no pattern.
         """
-        async with self._database.writing() as unit:
-            access = await _open(unit, principal, ref, Action.EDIT)
-            await unit.move_project(access.project.id)
-            old = await _one(unit, access, grant_id)
-            new = replace(
-                old,
-                effect=change.effect or old.effect,
-                subjects=_once(change.subjects or old.subjects),
-                actions=_once(change.actions or old.actions),
-                environment=change.environment or old.environment,
-                environment_id=(
-                    await _environment_id(unit, access, change.environment)
-                    if change.environment
-                    else old.environment_id
-                ),
-                secret_path=str(new_pattern(change.secret_path)) if change.secret_path else old.secret_path,
-                updated_at=self._clock.now(),
-            )
+        async with self._gate.changing(principal, change.project_id, Action.EDIT) as entered:
+            old = await _one(entered, change.grant_id)
+            new = changed(old, change, self._clock.now())
+            new = replace(new, subjects=_once(new.subjects), actions=_once(new.actions))
+            if change.environment is not None:
+                new = replace(new, environment_id=await _environment_id(entered, change.environment))
+            if change.secret_path is not None:
+                new = replace(new, secret_path=str(new_pattern(change.secret_path)))
             _require_sensible(new)
-            _require_own(access, old, Effect.DENY)
-            _require_own(access, new, Effect.ALLOW)
-            await _move(unit, access, new.identity_id)
-            await unit.grants.update(new)
-            await unit.audit(grant_event(principal, EventType.UPDATE_GRANT, new))
-            return new
+            _require_own(entered, old, Effect.DENY)
+            _require_own(entered, new, Effect.ALLOW)
+            await entered.unit.move_identity(new.identity_id)
+            await entered.unit.grants.update(new)
+            return _noted(entered, new)
 
-    async def delete(self, principal: Principal, ref: ProjectRef, grant_id: str) -> Grant:
+    async def delete(self, principal: Principal, asked: DeleteGrant) -> Grant:
         """Remove a grant, and return what it was.
 
         Raises:
             NotFoundError: no such project or grant.
             ForbiddenError: the principal may not, or is itself denied what the grant denies.
         """
-        async with self._database.writing() as unit:
-            access = await _open(unit, principal, ref, Action.DELETE)
-            await unit.move_project(access.project.id)
-            grant = await _one(unit, access, grant_id)
-            _require_own(access, grant, Effect.DENY)
-            await _move(unit, access, grant.identity_id)
-            await unit.grants.delete(grant.id)
-            await unit.audit(grant_event(principal, EventType.DELETE_GRANT, grant))
-            return grant
-
-    async def _of_member(
-        self, unit: UnitOfWork, access: ProjectAccess, identity_id: IdentityId
-    ) -> Sequence[Grant]:
-        project_id = access.project.id
-        if await unit.projects.membership(project_id, identity_id) is None:
-            raise NotFoundError(f"Identity with ID '{identity_id}' is not a member of the project")
-        return (await unit.grants.of_member(identity_id, [project_id])).get(project_id, [])
+        async with self._gate.changing(principal, asked.project_id, Action.DELETE) as entered:
+            grant = await _one(entered, asked.grant_id)
+            _require_own(entered, grant, Effect.DENY)
+            await entered.unit.move_identity(grant.identity_id)
+            await entered.unit.grants.delete(grant.id)
+            return _noted(entered, grant)
 
 
-async def _open(unit: UnitOfWork, principal: Principal, ref: ProjectRef, action: Action) -> ProjectAccess:
-    access = await open_project(unit, principal, ref)
-    access.require(action, Subject.GRANTS)
-    return access
+async def _of_member(entered: Entered, identity_id: IdentityId) -> Sequence[Grant]:
+    project_id = entered.project_id
+    if await entered.unit.projects.membership(project_id, identity_id) is None:
+        raise NotFoundError(f"Identity with ID '{identity_id}' is not a member of the project")
+    return (await entered.unit.grants.of_member(identity_id, [project_id])).get(project_id, [])
 
 
-async def _one(unit: UnitOfWork, access: ProjectAccess, grant_id: str) -> Grant:
-    grant = await unit.grants.get(access.project.id, grant_id)
+async def _one(entered: Entered, grant_id: str) -> Grant:
+    grant = await entered.unit.grants.get(entered.project_id, grant_id)
     if grant is None:
         raise NotFoundError(f"Grant with ID '{grant_id}' not found")
     return grant
 
 
-async def _environment_id(unit: UnitOfWork, access: ProjectAccess, slug: str) -> str | None:
+async def _environment_id(entered: Entered, slug: str) -> str | None:
     """Return which environment a grant is about; None for all of them.
 
     Raises:
@@ -205,19 +158,13 @@ async def _environment_id(unit: UnitOfWork, access: ProjectAccess, slug: str) ->
     """
     if slug == ANY_ENVIRONMENT:
         return None
-    environment = await unit.projects.environment(access.project.id, EnvironmentSlug(slug))
+    environment = await entered.unit.projects.environment(entered.project_id, EnvironmentSlug(slug))
     if environment is None:
         raise NotFoundError(
-            f"Environment with slug '{slug}' in project with ID {access.project.id} not found; "
+            f"Environment with slug '{slug}' in project with ID {entered.project_id} not found; "
             f"name one that exists, or '{ANY_ENVIRONMENT}' for all of them"
         )
     return environment.id
-
-
-async def _move(unit: UnitOfWork, access: ProjectAccess, identity_id: IdentityId) -> None:
-    """Have every tag and cache forget what the member got to see so far; other writers wait for this one."""
-    await unit.move_project(access.project.id)
-    await unit.move_identity(identity_id)
 
 
 def _require_sensible(grant: Grant) -> None:
@@ -233,27 +180,34 @@ def _require_sensible(grant: Grant) -> None:
             raise InvalidError(f"{action} is an action on {subject} alone: it needs the subject {subject}")
 
 
-def _require_own(access: ProjectAccess, grant: Grant, effect: Effect) -> None:
+def _require_own(entered: Entered, grant: Grant, effect: Effect) -> None:
     """Let pass what the principal may do itself: of an allow that it gives, of a denial that it lifts."""
     if grant.effect == effect:
-        require_may_give(access.permissions, [rule_of(grant)])
+        require_may_give(entered.access.permissions, [rule_of(grant)])
 
 
 def _once(words: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(words))
 
 
+def _noted(entered: Entered, grant: Grant) -> Grant:
+    """Return the grant, noted for the audit log."""
+    entered.details.update(_told(grant))
+    return grant
+
+
 def grant_event(principal: Principal, kind: EventType, grant: Grant) -> AuditEvent:
     """Return what the audit log says of something done to a grant."""
-    return audited(
-        principal,
-        kind,
-        grant.project_id,
-        grantId=grant.id,
-        identityId=grant.identity_id,
-        effect=grant.effect,
-        subjects=list(grant.subjects),
-        actions=list(grant.actions),
-        environment=grant.environment,
-        secretPath=grant.secret_path,
-    )
+    return audited(principal, kind, grant.project_id, **_told(grant))
+
+
+def _told(grant: Grant) -> dict[str, AuditDetail]:
+    return {
+        "grantId": grant.id,
+        "identityId": grant.identity_id,
+        "effect": grant.effect,
+        "subjects": list(grant.subjects),
+        "actions": list(grant.actions),
+        "environment": grant.environment,
+        "secretPath": grant.secret_path,
+    }

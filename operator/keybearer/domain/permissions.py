@@ -24,7 +24,7 @@ from keybearer.domain.authorization import (
 )
 from keybearer.domain.errors import Denial, ForbiddenError
 from keybearer.domain.path_patterns import PathPattern, parse_pattern
-from keybearer.store.grants import Grant
+from keybearer.store.tables.grants import Grant
 
 __all__ = ["ANY_ENVIRONMENT", "Effect", "Permissions", "Rule", "require_may_give", "rule_of", "rules_of_role"]
 

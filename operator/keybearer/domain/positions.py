@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from keybearer.store.records import Environment, SecretImport
+from keybearer.store.records import Environment
+from keybearer.store.tables.imports import SecretImport
 
 __all__ = ["renumbered"]
 

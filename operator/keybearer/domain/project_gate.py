@@ -12,10 +12,12 @@ from dataclasses import MISSING, dataclass, field, fields, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, TypeVar
 
-from keybearer.base.ids import ProjectId
+from keybearer.base.ids import EnvironmentSlug, FolderPath, ProjectId
 from keybearer.domain.access import ProjectAccess, ProjectRef, open_project
 from keybearer.domain.audit import EventType, audited
-from keybearer.domain.authorization import Action, Principal, Subject
+from keybearer.domain.authorization import Action, Principal, Subject, Where
+from keybearer.domain.paths import normalize_path
+from keybearer.interface.route import InFolder
 from keybearer.store.audit import AuditDetail
 from keybearer.store.database import Database
 from keybearer.store.unit import UnitOfWork
@@ -23,7 +25,7 @@ from keybearer.store.unit import UnitOfWork
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-__all__ = ["Entered", "ProjectGate", "changed"]
+__all__ = ["Entered", "Place", "ProjectGate", "changed", "place_of"]
 
 Record = TypeVar("Record", bound="DataclassInstance")
 
@@ -42,6 +44,23 @@ class Entered:
         return self.access.project.id
 
 
+@dataclass(frozen=True, slots=True)
+class Place(Where):
+    """A folder that a command names."""
+
+    environment: EnvironmentSlug
+    path: FolderPath
+
+
+def place_of(command: InFolder) -> Place:
+    """Return the folder of a command.
+
+    Raises:
+        SchemaViolationError: its path has too many names.
+    """
+    return Place(EnvironmentSlug(command.environment), normalize_path(command.path))
+
+
 class ProjectGate:
     """Opens projects to read or change one kind of object.
 
@@ -57,8 +76,10 @@ class ProjectGate:
         self._events = events
 
     @asynccontextmanager
-    async def reading(self, principal: Principal, project_id: str) -> AsyncIterator[Entered]:
-        """Enter the project to read.
+    async def reading(
+        self, principal: Principal, project_id: str, where: Where | None = None
+    ) -> AsyncIterator[Entered]:
+        """Enter the project to read, in a part of it if one is given.
 
         Raises:
             NotFoundError: no such project.
@@ -66,12 +87,14 @@ class ProjectGate:
         """
         async with self._database.reading() as unit:
             access = await open_project(unit, principal, ProjectRef(id=project_id))
-            access.require(Action.READ, self._subject)
+            access.require(Action.READ, self._subject, where)
             yield Entered(unit, access)
 
     @asynccontextmanager
-    async def changing(self, principal: Principal, project_id: str, action: Action) -> AsyncIterator[Entered]:
-        """Enter the project to change it; the line of the audit log is written at the end.
+    async def changing(
+        self, principal: Principal, project_id: str, action: Action, where: Where | None = None
+    ) -> AsyncIterator[Entered]:
+        """Enter the project to change it, or a part of it; the line of the audit log is written at the end.
 
         Raises:
             NotFoundError: no such project.
@@ -79,7 +102,7 @@ class ProjectGate:
         """
         async with self._database.writing() as unit:
             access = await open_project(unit, principal, ProjectRef(id=project_id))
-            access.require(action, self._subject)
+            access.require(action, self._subject, where)
             await unit.move_project(access.project.id)
             entered = Entered(unit, access)
             yield entered

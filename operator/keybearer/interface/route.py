@@ -11,13 +11,31 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
 from functools import cache
-from typing import Any, Generic, Literal, ParamSpec, TypeVar, cast
+from typing import Annotated, Any, Generic, Literal, ParamSpec, TypeVar, cast
 
-from keybearer.interface.shapes import model_of
+from pydantic import Field
+
+from keybearer.interface.shapes import OrOlder, model_of
 from keybearer.wire.base import WireModel
 from keybearer.wire.bodies import BodyModel
+from keybearer.wire.limits import ENVIRONMENT_SLUG_MAX, FOLDER_PATH_MAX
 
-__all__ = ["InProject", "Method", "Older", "Path", "Route", "body_of", "path_fields", "query_of"]
+__all__ = [
+    "EnvironmentName",
+    "FolderPath",
+    "InFolder",
+    "InProject",
+    "Method",
+    "Older",
+    "Path",
+    "Route",
+    "body_of",
+    "path_fields",
+    "query_of",
+]
+
+EnvironmentName = Annotated[str, Field(min_length=1, max_length=ENVIRONMENT_SLUG_MAX)]
+FolderPath = Annotated[str, Field(max_length=FOLDER_PATH_MAX)]
 
 P = ParamSpec("P")
 C_co = TypeVar("C_co", covariant=True)
@@ -33,13 +51,26 @@ class InProject:
     project_id: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InFolder:
+    """Base of commands in one folder; `environment` is a slug. The path doesn't name the project."""
+
+    project_id: Annotated[str, OrOlder("workspace_id")]
+    environment: EnvironmentName
+    path: FolderPath = "/"
+
+
 @dataclass(frozen=True, slots=True)
 class Older:
-    """An earlier path of a route, with what differs there: the words of its answer, its name in the documentation."""
+    """An earlier path of a route, with what differs there: the words of its answer, its name in the documentation.
+
+    Its summary there says in brackets what it is.
+    """
 
     path: str
     answer: type[object] | None = None
     name: str = ""
+    is_what: str = "older path"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +95,7 @@ class Route(Generic[P, C_co, A_co]):
         tag: the chapter of the documentation.
         summary: its line there.
         also_answered: another form of the answer, which services other than ours have; the client reads both.
+        body_rules: the base of the body's model, which says what zeros mean there.
         is_repeatable: twice is as good as once, though it is no GET.
         is_open: anybody may ask, without a token.
     """
@@ -75,6 +107,7 @@ class Route(Generic[P, C_co, A_co]):
     tag: str
     summary: str
     also_answered: type[Any] | None = None
+    body_rules: type[WireModel] = BodyModel
     is_repeatable: bool = False
     is_open: bool = False
 
@@ -100,9 +133,8 @@ class Route(Generic[P, C_co, A_co]):
         yield Path(self.canonical, self.answer, name, self.summary)
         for given in self.paths[1:]:
             older = Older(given) if isinstance(given, str) else given
-            yield Path(
-                older.path, older.answer or self.answer, older.name or name, f"{self.summary} (older path)"
-            )
+            summary = f"{self.summary} ({older.is_what})"
+            yield Path(older.path, older.answer or self.answer, older.name or name, summary)
 
 
 def path_fields(route: Route[..., Any, Any]) -> tuple[str, ...]:
@@ -112,8 +144,8 @@ def path_fields(route: Route[..., Any, Any]) -> tuple[str, ...]:
 
 @cache
 def body_of(route: Route[..., Any, Any]) -> type[WireModel] | None:
-    """Return the model of the body, None where there is none. Zeros in it are read as in all bodies."""
-    return None if route.method == "GET" else _rest_of(route, BodyModel)
+    """Return the model of the body, None where there is none."""
+    return None if route.method == "GET" else _rest_of(route, route.body_rules)
 
 
 @cache

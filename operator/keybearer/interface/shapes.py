@@ -9,10 +9,13 @@ A field has the type that a reader gets, and says with its annotation what the s
     created_at: Instant = ""     ISO 8601 in UTC with milliseconds and `Z`
     roles: Several[Role] = ()    a list; absent or null elsewhere, and then empty
     parent_id: str | None = None may be absent
+
+`Annotated[kind, Sent(other)]` says the same of any other kind. Fields of commands have marks of their own.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import MISSING, Field, dataclass, fields
 from types import UnionType
 from typing import (
@@ -40,11 +43,15 @@ __all__ = [
     "Instant",
     "NullText",
     "Number",
+    "OrOlder",
+    "Sent",
     "Several",
     "Shape",
     "Text",
+    "Within",
     "content_field",
     "content_of",
+    "marked",
     "model_of",
     "strict",
     "wire_names",
@@ -59,21 +66,43 @@ _annotations: dict[type[object], dict[str, object]] = {}
 
 
 @dataclass(frozen=True, slots=True)
-class _Sent:
+class Sent:
     """What the service sends for a field, where readers get something simpler."""
 
     kind: object
+
+
+@dataclass(frozen=True, slots=True)
+class OrOlder:
+    """Marks a text of a command that bodies and queries may also give by an older word."""
+
+    word: str
+
+
+@dataclass(frozen=True, slots=True)
+class Within:
+    """Marks fields of a command that are in a part of the body.
+
+    Attributes:
+        name: the field of the body that holds the part.
+        model: the part's name in the documentation.
+        told: its description there.
+    """
+
+    name: str
+    model: str
+    told: str
 
 
 def _null_as(empty: object) -> BeforeValidator:
     return BeforeValidator(lambda given: empty if given is None else given)
 
 
-Text = Annotated[str, _null_as(""), _Sent(str)]
-NullText = Annotated[str, _null_as(""), _Sent(str | None)]
-Instant = Annotated[str, _null_as(""), _Sent(WireInstant)]
-Flag = Annotated[bool, _null_as(empty=False), _Sent(bool)]
-Number = Annotated[int | None, _Sent(int)]
+Text = Annotated[str, _null_as(""), Sent(str)]
+NullText = Annotated[str, _null_as(""), Sent(str | None)]
+Instant = Annotated[str, _null_as(""), Sent(WireInstant)]
+Flag = Annotated[bool, _null_as(empty=False), Sent(bool)]
+Number = Annotated[int | None, Sent(int)]
 Several = Annotated[tuple[T, ...], _null_as(())]
 
 
@@ -108,7 +137,7 @@ def content_field(envelope: type[Envelope[Any]]) -> str:
     Raises:
         ValueError: none or several have its type.
     """
-    (name,) = (name for name, kind in _hints(envelope).items() if kind == content_of(envelope))
+    (name,) = (name for name, kind in _hints(envelope).items() if _bare(kind) == content_of(envelope))
     return name
 
 
@@ -137,12 +166,35 @@ def model_of(
     shape: type[object], names: tuple[str, ...], base: type[WireModel] = WireModel
 ) -> type[WireModel]:
     """Return a model of some fields of a dataclass, with their bounds and defaults and the base's rules."""
-    hints = _hints(shape)
-    return _model(
-        shape,
-        {field.name: (hints[field.name], _default(field)) for field in _fields(shape) if field.name in names},
-        base,
-    )
+    hints, older, within = _hints(shape), marked(shape, OrOlder), marked(shape, Within)
+    definitions: dict[str, Any] = {}
+    parts: dict[Within, dict[str, Any]] = {part: {} for part in within.values()}
+    for field in _fields(shape):
+        name, definition = field.name, (_listed(hints[field.name]), _default(field))
+        if name in within:
+            parts[within[name]][name] = definition
+            definitions[within[name].name] = ...  # its place among the others
+        elif name in names and name in older:
+            definitions |= dict.fromkeys((name, older[name].word), (str | None, None))
+        elif name in names:
+            definitions[name] = definition
+    for part, own in parts.items():
+        made: Any = create_model(
+            part.model, __base__=base, __module__=shape.__module__, __doc__=part.told, **own
+        )
+        definitions[part.name] = (made, ...)
+    return _model(shape, definitions, base)
+
+
+def marked(command: type[object], mark: type[T]) -> dict[str, T]:
+    """Return those fields of a command that have a mark of this class, by name, each with its mark."""
+    marks = ((name, one) for name, kind in _hints(command).items() for one in get_args(kind)[1:])
+    return {name: one for name, one in marks if isinstance(one, mark)}
+
+
+def _listed(kind: object) -> object:
+    """Return the annotation of a body's field for that of a command's, which has tuples where JSON has lists."""
+    return _rebuilt(kind, _listed)
 
 
 def _model(
@@ -175,6 +227,8 @@ def _fields(shape: type[object]) -> tuple[Field[object], ...]:
 def _default(field: Field[object]) -> object:
     if field.default_factory is not MISSING:
         return pydantic.Field(default_factory=field.default_factory)
+    if isinstance(field.default, tuple):
+        return list(field.default)  # as JSON has it
     return ... if field.default is MISSING else field.default
 
 
@@ -182,15 +236,29 @@ def _sent(kind: object) -> object:
     """Return the annotation of what the service sends for a field of this annotation."""
     origin, arguments = get_origin(kind), get_args(kind)
     if origin is Annotated:
-        told = next((one.kind for one in arguments[1:] if isinstance(one, _Sent)), None)
-        inner = _sent(arguments[0]) if told is None else told
+        told = next((one.kind for one in arguments[1:] if isinstance(one, Sent)), None)
+        inner = _sent(arguments[0]) if told is None else _exact(told)
         rest = tuple(one for one in arguments[1:] if isinstance(one, FieldInfo))
         return Annotated[(inner, *rest)] if rest else inner
-    if origin in (tuple, list):
-        return list[_sent(arguments[0])]  # type: ignore[misc] # made at run time
-    if origin in _UNIONS:
-        return Union[tuple(map(_sent, arguments))]  # noqa: UP007 - made at run time
+    return _rebuilt(_exact(kind), _sent)
+
+
+def _exact(kind: object) -> object:
     return strict(kind) if isinstance(kind, type) and issubclass(kind, Shape) else kind
+
+
+def _bare(kind: object) -> object:
+    return get_args(kind)[0] if get_origin(kind) is Annotated else kind
+
+
+def _rebuilt(kind: object, of_part: Callable[[object], object]) -> object:
+    """Return an annotation with each of its parts replaced, and a list for a tuple."""
+    origin, arguments = get_origin(kind), get_args(kind)
+    if origin is Annotated:
+        return Annotated[(of_part(arguments[0]), *arguments[1:])]
+    if origin in (tuple, list):
+        return list[of_part(arguments[0])]  # type: ignore[misc] # made at run time
+    return Union[tuple(map(of_part, arguments))] if origin in _UNIONS else kind  # noqa: UP007 - made at run time
 
 
 def _sent_default(field: Field[object], hints: dict[str, object]) -> object:

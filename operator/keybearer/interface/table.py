@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from keybearer.interface import environments, tags
+from keybearer.interface import environments, grants, imports, tags
 from keybearer.interface.route import Route
 
 __all__ = ["TABLE"]
 
-TABLE: tuple[Route[..., Any, Any], ...] = (*environments.ROUTES, *tags.ROUTES)
+TABLE: tuple[Route[..., Any, Any], ...] = (
+    *environments.ROUTES,
+    *grants.ROUTES,
+    *imports.ROUTES,
+    *tags.ROUTES,
+)

@@ -23,10 +23,11 @@ from starlette.types import Scope
 
 from keybearer.domain.authorization import Principal
 from keybearer.interface import route as interface
-from keybearer.interface.shapes import strict
+from keybearer.interface.shapes import OrOlder, Within, marked, strict
 from keybearer.server.answers import raw_json_response
 from keybearer.server.auth import SECURED, authenticated, opened, principal_of
 from keybearer.server.context import ServiceContext, context_of
+from keybearer.server.errors import BadRequestError
 from keybearer.server.queries import parameters_of, query_of
 from keybearer.server.writing import View, Writer, writer_of
 from keybearer.wire.base import WireModel
@@ -48,6 +49,8 @@ class TableRoute(Route):
         write: Writer,
     ) -> None:
         body, query = interface.body_of(route), interface.query_of(route)
+        older = {name: mark.word for name, mark in marked(route.command, OrOlder).items()}
+        parts = {mark.name for mark in marked(route.command, Within).values()}
 
         async def answer(request: Request) -> Response:
             given: dict[str, Any] = {}
@@ -55,6 +58,13 @@ class TableRoute(Route):
                 given = _fields_of(await _read_body(request, body))
             elif query is not None:
                 given = _fields_of(query_of(request, query))
+            for part in parts:
+                given |= _fields_of(given.pop(part))
+            for name, word in older.items():
+                given[name] = given[name] or given[word]
+                del given[word]
+                if not given[name]:
+                    raise BadRequestError("Missing project id or environment")  # the published text
             command = route.takes(**request.path_params, **given)
             return raw_json_response(write(await ask(request, command)), {})
 
@@ -106,7 +116,7 @@ def served(
     route: interface.Route[..., Command, Any],
     view: View[Any],
     act: Callable[[ServiceContext], Callable[[Principal, Command], Awaitable[object]]],
-    **given: Callable[[Any], object],
+    **given: Callable[[Any], object] | str,
 ) -> list[TableRoute]:
     """Return all paths of a route, served by what the domain has for its command.
 
@@ -114,7 +124,7 @@ def served(
         route: of the table.
         view: how a result is seen.
         act: finds the method of the domain, which returns a record or several.
-        given: what gives fields of the answers beside the result itself.
+        given: what gives fields of the answers beside the result itself, or their text.
     """
 
     def ask(request: Request, command: Command) -> Awaitable[object]:
@@ -127,14 +137,14 @@ def served_by(
     route: interface.Route[..., Command, Any],
     view: View[Any],
     ask: Ask[Command],
-    **given: Callable[[Any], object],
+    **given: Callable[[Any], object] | str,
 ) -> list[TableRoute]:
     """Return all paths of a route, served by a function that sees the request as well, as `served` does."""
     return [TableRoute(route, path, ask, writer_of(path.answer, view, given)) for path in route.served()]
 
 
 def _fields_of(read: WireModel) -> dict[str, Any]:
-    return {name: getattr(read, name) for name in type(read).model_fields}
+    return {name: tuple(one) if isinstance(one, list) else one for name, one in vars(read).items()}
 
 
 async def _read_body(request: Request, model: type[WireModel]) -> WireModel:

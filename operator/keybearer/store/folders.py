@@ -18,7 +18,7 @@ from keybearer.store.place_seals import PlaceSeals
 from keybearer.store.records import Folder
 from keybearer.store.revisions import NOTED_MAX, ChangeKind, Changes, ListChange
 from keybearer.store.sealing.known_sets import PlacedFolder
-from keybearer.store.tables.imports import SecretImportRow
+from keybearer.store.tables.imports import IMPORTS
 from keybearer.store.tables.projects import EnvironmentRow, FolderRow, ProjectRow
 from keybearer.store.tables.secrets import SecretRow
 
@@ -65,7 +65,7 @@ _IMPORTERS_WITHIN: Select[*tuple[Any, ...]] = (
     .where(
         _IN_ENVIRONMENT,
         WITHIN_SUBTREE,
-        exists(select(SecretImportRow.id).where(SecretImportRow.folder_id == FolderRow.id)),
+        exists(select(IMPORTS.c.id).where(IMPORTS.c.folder_id == FolderRow.id)),
     )
 )
 _WITHIN = folders_where(_IN_ENVIRONMENT, WITHIN_SUBTREE)

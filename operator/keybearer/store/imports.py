@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from sqlalchemy import Integer, Select, and_, bindparam, delete, exists, func, insert, select, update
+from sqlalchemy import Integer, Select, and_, bindparam, exists, func, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 from sqlalchemy.orm import aliased
 
 from keybearer.base.ids import EnvironmentSlug, FolderPath, ProjectId
 from keybearer.base.runs import in_chunks
 from keybearer.base.slices import in_slices
-from keybearer.store.columns import select_record
 from keybearer.store.folders import WITHIN_SUBTREE, subtree
-from keybearer.store.records import Folder, SecretImport
-from keybearer.store.tables.imports import SecretImportRow
+from keybearer.store.record_tables import Records
+from keybearer.store.records import Folder
+from keybearer.store.tables.imports import IMPORTS, SecretImport
 from keybearer.store.tables.projects import EnvironmentRow, FolderRow
 
 __all__ = ["ImportedPlace", "Imports"]
@@ -25,45 +25,41 @@ __all__ = ["ImportedPlace", "Imports"]
 _CHUNK = 500
 _FOLDERS_AT_ONCE = 100  # each may have a thousand imports, which are sorted before any is dropped
 
-_IMPORTS = select_record(SecretImportRow, SecretImport)
 # Asked with each new import, of folders that may have a thousand: their statements are built once.
-_ADD = insert(SecretImportRow)
-_COUNT = (
-    select(func.count())
-    .select_from(SecretImportRow)
-    .where(SecretImportRow.folder_id == bindparam("folder_id"))
-)
+_COUNT = select(func.count()).select_from(IMPORTS).where(IMPORTS.c.folder_id == bindparam("folder_id"))
 _LEADS = (
-    select(SecretImportRow.id)
+    select(IMPORTS.c.id)
     .where(
-        SecretImportRow.environment_id == bindparam("environment_id"),
-        SecretImportRow.path == bindparam("path"),
-        SecretImportRow.folder_id == bindparam("folder_id"),
+        IMPORTS.c.environment_id == bindparam("environment_id"),
+        IMPORTS.c.path == bindparam("path"),
+        IMPORTS.c.folder_id == bindparam("folder_id"),
     )
     .limit(1)
 )
 _Source = aliased(FolderRow)
 _SourceEnvironment = aliased(EnvironmentRow)
-_Further = aliased(SecretImportRow)
+_Further = IMPORTS.alias()
 _LED_TO: Select[*tuple[Any, ...]] = (
     select(
-        SecretImportRow.folder_id.label("importer_id"),
+        IMPORTS.c.folder_id.label("importer_id"),
         FolderRow.path.label("importer_path"),
         _SourceEnvironment.slug.label("environment"),
-        SecretImportRow.path,
+        IMPORTS.c.path,
         _Source.id.label("folder_id"),
         exists(
-            select(_Further.id).where(_Further.folder_id == _Source.id, _Further.is_replication.is_(False))
+            select(_Further.c.id).where(
+                _Further.c.folder_id == _Source.id, _Further.c.is_replication.is_(False)
+            )
         ).label("leads_on"),
     )
-    .join(FolderRow, FolderRow.id == SecretImportRow.folder_id)
-    .join(_SourceEnvironment, _SourceEnvironment.id == SecretImportRow.environment_id)
+    .join(FolderRow, FolderRow.id == IMPORTS.c.folder_id)
+    .join(_SourceEnvironment, _SourceEnvironment.id == IMPORTS.c.environment_id)
     .outerjoin(
         _Source,
-        and_(_Source.environment_id == SecretImportRow.environment_id, _Source.path == SecretImportRow.path),
+        and_(_Source.environment_id == IMPORTS.c.environment_id, _Source.path == IMPORTS.c.path),
     )
-    .where(SecretImportRow.is_replication.is_(False))
-    .order_by(FolderRow.path, SecretImportRow.position, SecretImportRow.id)
+    .where(IMPORTS.c.is_replication.is_(False))
+    .order_by(FolderRow.path, IMPORTS.c.position, IMPORTS.c.id)
     .limit(bindparam("at_most", type_=Integer))
 )
 # Every list asks for these: their statements are built once.
@@ -72,16 +68,16 @@ _IN_ENVIRONMENT = _LED_TO.join(EnvironmentRow, EnvironmentRow.id == FolderRow.en
 )
 _DIRECTLY = _IN_ENVIRONMENT.where(FolderRow.path == bindparam("path"))
 _BENEATH = _IN_ENVIRONMENT.where(WITHIN_SUBTREE, FolderRow.is_reserved.is_(False))
-_OF_FOLDERS = _LED_TO.where(SecretImportRow.folder_id.in_(bindparam("folders", expanding=True)))
+_OF_FOLDERS = _LED_TO.where(IMPORTS.c.folder_id.in_(bindparam("folders", expanding=True)))
 
 _IMPORTERS: Select[*tuple[Any, ...]] = (
     select(EnvironmentRow.slug, FolderRow.path)
     .distinct()
-    .select_from(SecretImportRow)
-    .join(FolderRow, FolderRow.id == SecretImportRow.folder_id)
+    .select_from(IMPORTS)
+    .join(FolderRow, FolderRow.id == IMPORTS.c.folder_id)
     .join(EnvironmentRow, EnvironmentRow.id == FolderRow.environment_id)
-    .join(_SourceEnvironment, _SourceEnvironment.id == SecretImportRow.environment_id)
-    .where(SecretImportRow.is_replication.is_(False))
+    .join(_SourceEnvironment, _SourceEnvironment.id == IMPORTS.c.environment_id)
+    .where(IMPORTS.c.is_replication.is_(False))
 )
 
 
@@ -100,26 +96,19 @@ class ImportedPlace:
     leads_on: bool = True
 
 
-class Imports:
+class Imports(Records[SecretImport]):
     """Repository of imports."""
 
     def __init__(self, connection: AsyncConnection) -> None:
-        self._connection = connection
-
-    async def add(self, new: SecretImport) -> None:
-        """Store a new import."""
-        await self._connection.execute(_ADD, asdict(new))
+        super().__init__(connection, SecretImport, IMPORTS)
 
     async def get(self, import_id: str) -> SecretImport | None:
         """Return the import of that id, or None."""
-        row = (await self._connection.execute(_IMPORTS.where(SecretImportRow.id == import_id))).one_or_none()
-        return None if row is None else SecretImport(*row)
+        return await self.one(IMPORTS.c.id == import_id)
 
     async def of_folder(self, folder_id: str) -> list[SecretImport]:
         """Return the imports of the folder by position."""
-        statement = _IMPORTS.where(SecretImportRow.folder_id == folder_id)
-        statement = statement.order_by(SecretImportRow.position, SecretImportRow.id)
-        return [SecretImport(*row) for row in await self._connection.execute(statement)]
+        return await self.found(IMPORTS.c.folder_id == folder_id, by=[IMPORTS.c.position, IMPORTS.c.id])
 
     async def count_of(self, folder_id: str) -> int:
         """Return how many imports the folder has."""
@@ -131,38 +120,16 @@ class Imports:
         place = {"folder_id": folder_id, "environment_id": environment_id, "path": path}
         return (await self._connection.execute(_LEADS, place)).first() is not None
 
-    async def update(self, imports: Iterable[SecretImport]) -> None:
-        """Store the present place and position of each of these."""
-        for item in imports:
-            await self._connection.execute(
-                update(SecretImportRow)
-                .where(SecretImportRow.id == item.id)
-                .values(
-                    environment_id=item.environment_id,
-                    path=item.path,
-                    position=item.position,
-                    version=item.version,
-                    updated_at=item.updated_at,
-                )
-            )
-
-    async def delete(self, import_id: str) -> None:
-        """Remove the import."""
-        await self._connection.execute(delete(SecretImportRow).where(SecretImportRow.id == import_id))
-
     async def follow_rename(self, old: Folder, new: Folder) -> None:
         """Have imports of the folder, and of those under it, name the new path."""
         parameters = subtree(old.path)
-        moved = new.path + func.substr(SecretImportRow.path, len(old.path) + 1)
+        moved = new.path + func.substr(IMPORTS.c.path, len(old.path) + 1)
         await self._connection.execute(
-            update(SecretImportRow)
+            update(IMPORTS)
             .where(
-                SecretImportRow.environment_id == old.environment_id,
-                (SecretImportRow.path == parameters["path"])
-                | (
-                    (SecretImportRow.path > parameters["above"])
-                    & (SecretImportRow.path < parameters["below"])
-                ),
+                IMPORTS.c.environment_id == old.environment_id,
+                (IMPORTS.c.path == parameters["path"])
+                | ((IMPORTS.c.path > parameters["above"]) & (IMPORTS.c.path < parameters["below"])),
             )
             .values(path=moved)
         )
@@ -204,7 +171,7 @@ class Imports:
                 statement = _IMPORTERS.where(
                     _SourceEnvironment.project_id == project_id,
                     _SourceEnvironment.slug == environment,
-                    SecretImportRow.path.in_(some),
+                    IMPORTS.c.path.in_(some),
                 )
                 found.update((row.slug, row.path) for row in await self._connection.execute(statement))
         return found

@@ -13,7 +13,7 @@ from keybearer.store.columns import select_record
 from keybearer.store.place_marks import placed_environment
 from keybearer.store.place_seals import PlaceSeals
 from keybearer.store.records import Environment, Membership, Project
-from keybearer.store.tables.grants import GrantRow
+from keybearer.store.tables.grants import GRANTS
 from keybearer.store.tables.identities import IdentityRow, OrganizationRow
 from keybearer.store.tables.projects import EnvironmentRow, MembershipRow, ProjectRow
 
@@ -37,8 +37,8 @@ _FOUND = (
         MembershipRow.roles,
         # Most members have no grants, and then nobody asks for them.
         exists(
-            select(GrantRow.id).where(
-                GrantRow.project_id == ProjectRow.id, GrantRow.identity_id == bindparam("identity")
+            select(GRANTS.c.id).where(
+                GRANTS.c.project_id == ProjectRow.id, GRANTS.c.identity_id == bindparam("identity")
             )
         ).label("has_grants"),
     )

@@ -11,10 +11,12 @@ A column takes nulls if the field takes None.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, fields
+from functools import cache
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, get_args, get_type_hints
 
-from sqlalchemy import Column, ColumnElement, ForeignKey, Table, delete, insert, select, update
+from sqlalchemy import Column, ColumnElement, ForeignKey, Select, Table, delete, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 from sqlalchemy.schema import SchemaItem
 
@@ -66,7 +68,7 @@ class Records(Generic[Record]):
 
     async def add(self, record: Record) -> None:
         """Store a new record."""
-        await self._connection.execute(insert(self._table).values(asdict(record)))
+        await self._connection.execute(insert(self._table), asdict(record))
 
     async def update(self, record: Record) -> None:
         """Store what the record is now."""
@@ -79,8 +81,18 @@ class Records(Generic[Record]):
         await self._connection.execute(delete(self._table).where(self._table.c.id == record_id))
 
     async def found(
-        self, *conditions: ColumnElement[bool], by: ColumnElement[Any] | None = None
+        self, *conditions: ColumnElement[bool], by: Sequence[ColumnElement[Any]] = ()
     ) -> list[Record]:
-        """Return the records that meet all conditions, in the order of a column."""
-        statement = select(self._table).where(*conditions).order_by(by)
+        """Return the records that meet all conditions, in the order of some columns."""
+        statement = _all_of(self._table).where(*conditions).order_by(*by)
         return [self._record(*row) for row in await self._connection.execute(statement)]
+
+    async def one(self, *conditions: ColumnElement[bool]) -> Record | None:
+        """Return the record that meets all conditions, or None; no two do."""
+        row = (await self._connection.execute(_all_of(self._table).where(*conditions))).one_or_none()
+        return None if row is None else self._record(*row)
+
+
+@cache
+def _all_of(table: Table) -> Select[*tuple[Any, ...]]:
+    return select(table)

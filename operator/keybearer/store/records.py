@@ -24,7 +24,6 @@ __all__ = [
     "Project",
     "Secret",
     "SecretDetails",
-    "SecretImport",
     "UniversalAuth",
     "User",
 ]
@@ -212,21 +211,6 @@ class Folder:
     version: int
     is_reserved: bool
     last_secret_modified: datetime | None
-    created_at: datetime
-    updated_at: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class SecretImport:
-    """A folder imports the secrets of a place; `position` counts from 1 within its folder."""
-
-    id: str
-    folder_id: str
-    environment_id: str
-    path: FolderPath
-    position: int
-    is_replication: bool
-    version: int
     created_at: datetime
     updated_at: datetime
 

@@ -41,7 +41,7 @@ class Tags(Records[Tag]):
 
     async def of_project(self, project_id: ProjectId) -> list[Tag]:
         """Return the project's tags by slug."""
-        return await self.found(TAGS.c.project_id == project_id, by=TAGS.c.slug)
+        return await self.found(TAGS.c.project_id == project_id, by=[TAGS.c.slug])
 
     async def by_ids(self, project_id: ProjectId, tag_ids: Iterable[str]) -> list[Tag]:
         """Return those of the ids that are tags of the project."""

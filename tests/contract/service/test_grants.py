@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from keybearer.wire.grants import GrantAnswer, GrantList
+from keybearer.interface.grants import GrantAnswer, GrantList
 from support.rows import each_row
 from support.service_fixtures import (
     Client,

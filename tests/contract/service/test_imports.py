@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from keybearer.wire.imports import ImportAnswer, ImportList, PlacedImportAnswer
+from keybearer.interface.imports import ImportAnswer, ImportList, PlacedImportAnswer
 from keybearer.wire.secrets import SecretList
 from support.service_fixtures import Client, ProjectSecrets, Service, Strict
 

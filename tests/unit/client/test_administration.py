@@ -13,10 +13,9 @@ from keybearer.client.errors import InvalidArgument
 from keybearer.client.models import SecretMetadata
 from keybearer.client.operation import Operation, Repeat
 from keybearer.client.operations import (
+    audit_logs,
     folders,
-    grants,
     identities,
-    imports,
     kubernetes_auth,
     ldap_auth,
     memberships,
@@ -29,7 +28,7 @@ from keybearer.client.operations import (
     users,
 )
 from keybearer.client.operations.environments import ListEnvironments
-from keybearer.interface import environments, tags
+from keybearer.interface import environments, grants, imports, tags
 from support.rows import each_row
 from unit.client.harness import called
 
@@ -74,7 +73,7 @@ REQUESTS: list[tuple[Operation[Any], Sent]] = [
     ),
     (folders.GetFolder("f-1"), ("GET", "/api/v2/folders/f-1", None)),
     (
-        imports.CreateImport("prod", "/shared", **PLACE),
+        called(imports.CREATE)("prod", "/shared", **PLACE),
         (
             "POST",
             "/api/v2/secret-imports",
@@ -82,11 +81,11 @@ REQUESTS: list[tuple[Operation[Any], Sent]] = [
         ),
     ),
     (
-        imports.UpdateImport("x-1", position=1, **PLACE),
+        called(imports.UPDATE)("x-1", position=1, **PLACE),
         ("PATCH", "/api/v2/secret-imports/x-1", {**IMPORT_PLACE, "import": {"position": 1}}),
     ),
-    (imports.DeleteImport("x-1", **PLACE), ("DELETE", "/api/v2/secret-imports/x-1", IMPORT_PLACE)),
-    (imports.GetImport("x-1"), ("GET", "/api/v2/secret-imports/x-1", None)),
+    (called(imports.DELETE)("x-1", **PLACE), ("DELETE", "/api/v2/secret-imports/x-1", IMPORT_PLACE)),
+    (called(imports.GET)("x-1"), ("GET", "/api/v2/secret-imports/x-1", None)),
     (called(tags.LIST)(project_id="p-1"), ("GET", "/api/v1/projects/p-1/tags", None)),
     (
         called(tags.CREATE)("red", color="#f00", project_id="p-1"),
@@ -210,7 +209,7 @@ REQUESTS: list[tuple[Operation[Any], Sent]] = [
         ("POST", "/api/v3/auth/select-organization", {"organizationId": "o-1"}),
     ),
     (
-        grants.CreateGrant("i-1", actions=("read",), environment="*", effect="deny", project_id="p-1"),
+        called(grants.CREATE)("i-1", actions=("read",), environment="*", effect="deny", project_id="p-1"),
         (
             "POST",
             "/api/v1/projects/p-1/grants",
@@ -225,10 +224,10 @@ REQUESTS: list[tuple[Operation[Any], Sent]] = [
         ),
     ),
     (
-        grants.UpdateGrant("g-1", secret_path="/a/**", project_id="p-1"),
+        called(grants.UPDATE)("g-1", secret_path="/a/**", project_id="p-1"),
         ("PATCH", "/api/v1/projects/p-1/grants/g-1", {"secretPath": "/a/**"}),
     ),
-    (grants.DeleteGrant("g-1", project_id="p-1"), ("DELETE", "/api/v1/projects/p-1/grants/g-1", None)),
+    (called(grants.DELETE)("g-1", project_id="p-1"), ("DELETE", "/api/v1/projects/p-1/grants/g-1", None)),
     (
         secret_batches.UpdateSecrets(
             (
@@ -326,7 +325,7 @@ def test_settings_that_are_not_given_are_left_to_the_service() -> None:
 
 
 def test_the_audit_log_is_asked_for_in_utc() -> None:
-    request = grants.ListAuditLogs(
+    request = audit_logs.ListAuditLogs(
         project_id="p-1", event_types=("create-secret", "delete-secret"), start=LATER, limit=7
     ).request()
     assert dict(request.query) == {
@@ -340,7 +339,7 @@ def test_the_audit_log_is_asked_for_in_utc() -> None:
 
 def test_an_instant_without_a_zone_is_refused() -> None:
     with pytest.raises(InvalidArgument, match="time zone"):
-        grants.ListAuditLogs(end=LATER.replace(tzinfo=None)).request()
+        audit_logs.ListAuditLogs(end=LATER.replace(tzinfo=None)).request()
 
 
 def test_own_values_are_asked_for_only_when_wanted() -> None:

@@ -30,6 +30,7 @@ from keybearer.client.operations.app_connections import (
     ListAppConnections,
     ListAvailableAppConnections,
 )
+from keybearer.client.operations.audit_logs import ListAuditLogs
 from keybearer.client.operations.certificate_applications import ListApplicationProfiles
 from keybearer.client.operations.certificate_authorities import (
     ListCertificateAuthorities,
@@ -48,9 +49,7 @@ from keybearer.client.operations.certificate_subscribers import (
 )
 from keybearer.client.operations.certificates import GetCertificate, GetCertificateBundle
 from keybearer.client.operations.folders import CreateFolder, ListFolders
-from keybearer.client.operations.grants import ListAuditLogs, ListGrants
 from keybearer.client.operations.identities import CreateIdentity, ListIdentities
-from keybearer.client.operations.imports import CreateImport
 from keybearer.client.operations.kubernetes_auth import GetKubernetesAuth
 from keybearer.client.operations.ldap_auth import GetLdapAuth
 from keybearer.client.operations.memberships import ListUserMemberships, PutIdentityMembership
@@ -70,7 +69,7 @@ from keybearer.client.operations.universal_auth import (
     CreateClientSecret,
     RevokeClientSecret,
 )
-from keybearer.interface import environments, tags
+from keybearer.interface import environments, grants, imports, tags
 from support.rows import each_row
 from unit.client.harness import called, secret_body
 
@@ -93,7 +92,7 @@ OPERATIONS: dict[str, Operation[Any]] = {
     "revoke_client_secret": RevokeClientSecret("i-1", "s-1"),
     "put_identity_membership": PutIdentityMembership("i-1", project_id="p-1", roles=("viewer",)),
     "list_user_memberships": ListUserMemberships(project_id="p-1"),
-    "create_import": CreateImport("dev", "/shared", project_id="p-1", environment="dev"),
+    "create_import": called(imports.CREATE)("dev", "/shared", project_id="p-1", environment="dev"),
     "list_tags": called(tags.LIST)(project_id="p-1"),
     "select_organization": SelectOrganization("o-1"),
     "list_audit_logs": ListAuditLogs(),
@@ -126,7 +125,7 @@ OPERATIONS: dict[str, Operation[Any]] = {
     "list_application_profiles": ListApplicationProfiles("a-1"),
     "issue_for_subscriber": IssueForSubscriber("web", project_id="p-1"),
     "latest_bundle_of_subscriber": GetLatestBundleOfSubscriber("web", project_id="p-1"),
-    "list_grants": ListGrants(project_id="p-1"),
+    "list_grants": called(grants.LIST)(project_id="p-1"),
     "update_secrets": UpdateSecrets((ChangedSecret("A", "cnry-a"),), project_id="p-1", environment="dev"),
 }
 

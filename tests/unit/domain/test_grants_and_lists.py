@@ -6,6 +6,7 @@ import asyncio
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 from uuid import uuid4
 
 import orjson
@@ -15,14 +16,14 @@ from hypothesis import strategies as st
 
 from keybearer.base.clock import SystemClock
 from keybearer.base.ids import IdentityId
-from keybearer.domain.access import ProjectRef
-from keybearer.domain.authorization import Action, OrganizationRole, Principal, ProjectRole, Subject
+from keybearer.domain.authorization import Action, OrganizationRole, Principal, ProjectRole
 from keybearer.domain.errors import ForbiddenError
-from keybearer.domain.grants import NewGrant, ProjectGrants
+from keybearer.domain.grants import ProjectGrants
 from keybearer.domain.identity_memberships import IdentityMemberships
 from keybearer.domain.permissions import Effect
 from keybearer.domain.secrets.changes import NewSecret
 from keybearer.domain.secrets.questions import ListSecrets, SecretListing
+from keybearer.interface.grants import CreateGrant
 from keybearer.server.rendering import listing_body
 from keybearer.store.records import Identity, Project
 from support.service_domain import ServiceDomain, at, service_domain
@@ -176,21 +177,20 @@ def expected(role: str, some: list[Given], environment: str, path: str, *, recur
 
 async def both_laws_hold(shared: Shared, role: str, some: list[Given]) -> None:
     service = ProjectGrants(shared.domain.database, SystemClock())
-    ref = ProjectRef(id=shared.project.id)
     who = await new_member(shared.domain, shared.project, role)
     before: dict[tuple[str, str, bool], tuple[bytes, str]] = {}
     for count in range(len(some) + 1):
         if count:
             drawn = some[count - 1]
-            new = NewGrant(
+            words: dict[str, Any] = {"effect": drawn.effect, "actions": drawn.actions}
+            new = CreateGrant(
                 who.identity_id,
-                drawn.effect,
-                (Subject.SECRETS,),
-                drawn.actions,
-                drawn.environment,
-                drawn.path,
+                project_id=shared.project.id,
+                environment=drawn.environment,
+                secret_path=drawn.path,
+                **words,
             )
-            await service.create(shared.domain.admin, ref, new)
+            await service.create(shared.domain.admin, new)
         who = await present(shared.domain, who)
         for environment in ("dev", "prod"):
             for path in PATHS:

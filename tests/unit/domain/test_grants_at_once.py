@@ -11,14 +11,13 @@ import pytest
 from keybearer.base.clock import SystemClock
 from keybearer.base.ids import IdentityId, new_uuid
 from keybearer.domain import grants
-from keybearer.domain.access import ProjectRef
-from keybearer.domain.authorization import Action, OrganizationRole, Subject
+from keybearer.domain.authorization import OrganizationRole
 from keybearer.domain.errors import InvalidError
-from keybearer.domain.grants import NewGrant, ProjectGrants
-from keybearer.domain.permissions import Effect
+from keybearer.domain.grants import ProjectGrants
+from keybearer.interface.grants import CreateGrant, ListGrants
 from keybearer.store.engines import database_url
-from keybearer.store.grants import Grant
 from keybearer.store.records import Identity, Membership, Project
+from keybearer.store.tables.grants import Grant
 from support.async_waiting import until
 from support.service_domain import ServiceDomain, service_domain
 from tools.local.postgres import PostgresServer
@@ -60,8 +59,10 @@ async def test_they_are_counted_one_after_the_other(
         granting = ProjectGrants(domain.database, SystemClock())
 
         async def grant(path: str) -> Grant:
-            new = NewGrant(member, Effect.ALLOW, (Subject.SECRETS,), (Action.READ,), "dev", path)
-            return await granting.create(domain.admin, ProjectRef(id=project.id), new)
+            new = CreateGrant(
+                member, project_id=project.id, actions=("read",), environment="dev", secret_path=path
+            )
+            return await granting.create(domain.admin, new)
 
         async with domain.database.writing() as unit:
             await unit.move_project(project.id)
@@ -69,5 +70,5 @@ async def test_they_are_counted_one_after_the_other(
             await until(both_wait, awaited="two writers that wait for the project")
         answered = await asyncio.gather(*giving, return_exceptions=True)
         assert sorted(type(one).__name__ for one in answered) == [Grant.__name__, InvalidError.__name__]
-        kept = await granting.list(domain.admin, ProjectRef(id=project.id))
+        kept = await granting.list(domain.admin, ListGrants(project_id=project.id))
         assert [one.id for one in answered if isinstance(one, Grant)] == [one.id for one in kept]

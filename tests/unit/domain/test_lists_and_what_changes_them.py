@@ -20,6 +20,7 @@ from keybearer.domain.paths import parent_of
 from keybearer.domain.secrets.changes import ChangedSecret, OnMissing
 from keybearer.domain.secrets.dependents import dependent_changes
 from keybearer.domain.secrets.questions import NotModified
+from keybearer.interface.imports import DeleteImport, ListImports
 from keybearer.server.rendering import listing_body
 from keybearer.store.records import Project
 from keybearer.store.revisions import Changes, ListChange
@@ -113,11 +114,10 @@ def bring(index: int, into: str, source: str) -> Step:
 
 def drop(index: int, into: str, count: int) -> Step:
     async def step(world: World) -> None:
-        place = at(world.projects[index], into)
-        items = await world.domain.imports.list(world.domain.admin, place)
-        await world.domain.imports.delete(
-            world.domain.admin, place, items[count % max(len(items), 1)].item.id if items else "none"
-        )
+        folder = {"project_id": world.projects[index].id, "environment": "dev", "path": into}
+        items = await world.domain.imports.list(world.domain.admin, ListImports(**folder))
+        named = items[count % max(len(items), 1)].item.id if items else "none"
+        await world.domain.imports.delete(world.domain.admin, DeleteImport(named, **folder))
 
     return step
 

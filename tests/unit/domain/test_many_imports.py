@@ -19,8 +19,9 @@ from keybearer.domain.secrets import dependents, imports
 from keybearer.domain.secrets.changes import NewSecret
 from keybearer.domain.secrets.dependents import TooManyDependentsError, dependent_changes
 from keybearer.domain.secrets.questions import GetSecret, ListSecrets, SecretListing
-from keybearer.store.records import Project, SecretImport
+from keybearer.store.records import Project
 from keybearer.store.revisions import ChangeKind, ListChange
+from keybearer.store.tables.imports import SecretImport
 from keybearer.wire.limits import IMPORT_STEPS_MAX
 from support.service_domain import ServiceDomain, at, service_domain
 

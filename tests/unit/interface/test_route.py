@@ -9,7 +9,7 @@ import pytest
 from pydantic import Field, ValidationError
 
 from keybearer.interface.route import Older, Path, Route, body_of, path_fields, query_of
-from keybearer.interface.shapes import Shape
+from keybearer.interface.shapes import OrOlder, Shape, Within
 from keybearer.wire.bodies import Zero
 
 
@@ -55,6 +55,49 @@ PAINT = Route(
     "Paint a fence",
 )
 READ = Route("GET", ("/fences/{fence_id}",), PaintFence, Fence, "Fences", "Look at a fence")
+
+
+_GATE = Within("gate", "Gate", "The part of a fence that opens.")
+
+
+@dataclass(frozen=True, slots=True)
+class HangGate:
+    """Hang a gate into a fence, which its owner names by either word."""
+
+    owner: Annotated[str, OrOlder("landlord")]
+    color: str
+    gate_color: Annotated[str, Field(alias="color", max_length=3), _GATE]
+    bars: Annotated[tuple[str, ...], _GATE] = ()
+    is_locked: bool = False
+
+
+HANG = Route("POST", ("/gates",), HangGate, Fence, "Fences", "Hang a gate")
+
+
+def test_an_older_path_says_what_it_is() -> None:
+    assert Older("/v1").is_what == "older path"
+    route = Route("GET", ("/v2", Older("/v1", is_what="v1")), Fence, Fence, "Fences", "Look")
+    assert [path.summary for path in route.served()] == ["Look", "Look (v1)"]
+
+
+def test_a_body_has_parts_and_both_words_of_a_field_that_has_two() -> None:
+    body = body_of(HANG)
+    assert body is not None
+    described = body.model_json_schema()
+    assert list(described["properties"]) == ["owner", "landlord", "color", "gate", "isLocked"]
+    assert described["required"] == ["color", "gate"]
+    gate = described["$defs"]["Gate"]
+    assert (list(gate["properties"]), gate["description"]) == (["color", "bars"], _GATE.told)
+    read = body.model_validate({"landlord": "me", "color": "red", "gate": {"color": "red", "bars": [""]}})
+    assert read.model_dump(by_alias=True) == {
+        "owner": None,
+        "landlord": "me",
+        "color": "red",
+        "gate": {"color": "red", "bars": []},
+        "isLocked": False,
+    }
+    with pytest.raises(ValidationError, match=r"gate\.color"):
+        body.model_validate({"color": "red", "gate": {"color": "green"}})
 
 
 def test_each_path_is_served_with_its_own_words() -> None:

@@ -18,7 +18,7 @@ from starlette.responses import Response
 
 from keybearer.domain.errors import InvalidError, UnauthenticatedError
 from keybearer.interface.route import Route, body_of
-from keybearer.interface.shapes import Shape
+from keybearer.interface.shapes import OrOlder, Shape, Within
 from keybearer.server.answers import json_response
 from keybearer.server.auth import OpenRoute
 from keybearer.server.errors import add_error_handlers
@@ -37,6 +37,18 @@ class PaintFence:
     fence_id: str
     color: Annotated[str, Field(max_length=3)]
     coats: int = field(default=1, kw_only=True)
+
+
+_GATE = Within("gate", "Gate", "The part of a fence that opens.")
+
+
+@dataclass(frozen=True, slots=True)
+class HangGate:
+    """Hang a gate, into a fence that is named by either word."""
+
+    fence_id: Annotated[str, OrOlder("paling_id")]
+    color: Annotated[str, Field(max_length=3), _GATE]
+    bars: Annotated[tuple[int, ...], _GATE] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +77,7 @@ class Painted:
 
 PAINT = Route("POST", ("/fences/{fence_id}",), PaintFence, Fence, "Fences", "Paint a fence", is_open=True)
 LOOK = Route("GET", ("/fences/{fence_id}",), LookAtFence, Fence, "Fences", "Look at a fence")
+HANG = Route("PUT", ("/gates",), HangGate, Fence, "Fences", "Hang a gate", is_open=True)
 VIEW = View(Fence, Painted)
 
 
@@ -72,6 +85,11 @@ async def paint(_: Request, command: PaintFence) -> Painted:
     if command.color == "no":
         raise InvalidError("This color is taken")
     return Painted(command.fence_id, command.color, command.coats)
+
+
+async def hang(_: Request, command: HangGate) -> Painted:
+    assert isinstance(command.bars, tuple)
+    return Painted(command.fence_id, command.color, sum(command.bars))
 
 
 class Household:
@@ -115,7 +133,14 @@ async def client(household: Household) -> AsyncIterator[httpx.AsyncClient]:
     app = FastAPI(openapi_url=None)
     app.state.context = household
     looking: Any = lambda context: context.fences.look  # noqa: E731 - the household is no context for type checkers
-    app.router.routes.extend([*served_by(PAINT, VIEW, paint), *served(LOOK, VIEW, looking), *router.routes])
+    app.router.routes.extend(
+        [
+            *served_by(PAINT, VIEW, paint),
+            *served_by(HANG, VIEW, hang),
+            *served(LOOK, VIEW, looking),
+            *router.routes,
+        ]
+    )
     add_error_handlers(app)
     transport = httpx.ASGITransport(RequestShell(app), raise_app_exceptions=False)
     async with httpx.AsyncClient(transport=transport, base_url="http://service") as asked:
@@ -169,6 +194,22 @@ def without_id(answer: httpx.Response) -> dict[str, Any]:
 async def test_the_path_and_the_body_make_the_command(client: httpx.AsyncClient) -> None:
     answer = await client.post("/fences/f%201", json={"color": "red"})
     assert (answer.status_code, answer.json()) == (200, {"fenceId": "f 1", "color": "red", "coats": 1})
+
+
+async def test_parts_of_the_body_and_either_word_make_the_command(client: httpx.AsyncClient) -> None:
+    gate = {"color": "red", "bars": [1, 2]}
+    for named in (
+        {"fenceId": "f"},
+        {"palingId": "f"},
+        {"fenceId": "", "palingId": "f"},
+        {"fenceId": "f", "palingId": "g"},
+    ):
+        answer = await client.put("/gates", json={"gate": gate, **named})
+        assert (answer.status_code, answer.json()) == (200, {"fenceId": "f", "color": "red", "coats": 3})
+    unnamed = await client.put("/gates", json={"gate": gate})
+    assert (unnamed.status_code, unnamed.json()["message"]) == (400, "Missing project id or environment")
+    refused = await client.put("/gates", json={"fenceId": "f", "gate": {"color": "green"}})
+    assert (refused.status_code, refused.json()["message"][0]["path"]) == (422, ["gate", "color"])
 
 
 async def test_who_asks_is_known_first_and_lines_of_the_audit_log_are_settled(

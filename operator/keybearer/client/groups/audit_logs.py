@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from keybearer.client.operations import grants
+from keybearer.client.operations import audit_logs
 from keybearer.client.resources import Resource, Shell, call
 
 __all__ = ["AuditLogsApi"]
@@ -11,4 +11,4 @@ __all__ = ["AuditLogsApi"]
 class AuditLogsApi(Resource[Shell]):
     """`client.audit_logs`."""
 
-    list = call(grants.ListAuditLogs)
+    list = call(audit_logs.ListAuditLogs)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from keybearer.client.operations import grants
-from keybearer.client.resources import Resource, Shell, call
+from keybearer.client.resources import Resource, Shell, ask
+from keybearer.interface import grants
 
 __all__ = ["GrantsApi"]
 
@@ -11,8 +11,8 @@ __all__ = ["GrantsApi"]
 class GrantsApi(Resource[Shell]):
     """`client.grants`: what members may do in parts of a project."""
 
-    list = call(grants.ListGrants)
-    get = call(grants.GetGrant)
-    create = call(grants.CreateGrant)
-    update = call(grants.UpdateGrant)
-    delete = call(grants.DeleteGrant)
+    list = ask(grants.LIST)
+    get = ask(grants.GET)
+    create = ask(grants.CREATE)
+    update = ask(grants.UPDATE)
+    delete = ask(grants.DELETE)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from keybearer.client.operations import imports
-from keybearer.client.resources import Resource, Shell, call
+from keybearer.client.resources import Resource, Shell, ask
+from keybearer.interface import imports
 
 __all__ = ["ImportsApi"]
 
@@ -11,8 +11,8 @@ __all__ = ["ImportsApi"]
 class ImportsApi(Resource[Shell]):
     """`client.imports`: what a folder takes from others of its project."""
 
-    list = call(imports.ListImports)
-    get = call(imports.GetImport)
-    create = call(imports.CreateImport)
-    update = call(imports.UpdateImport)
-    delete = call(imports.DeleteImport)
+    list = ask(imports.LIST)
+    get = ask(imports.GET)
+    create = ask(imports.CREATE)
+    update = ask(imports.UPDATE)
+    delete = ask(imports.DELETE)

@@ -2,33 +2,38 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime
+from typing import Annotated
 
 from sqlalchemy import Boolean, ForeignKey, Index, Integer
-from sqlalchemy.orm import Mapped, mapped_column
 
+from keybearer.base.ids import FolderPath
 from keybearer.store.columns import Instant, OrderedText, Uuid
-from keybearer.store.tables.base import Row
+from keybearer.store.record_tables import PRIMARY, table_of
 
-__all__ = ["SecretImportRow"]
+__all__ = ["IMPORTS", "SecretImport"]
 
 
-class SecretImportRow(Row):
+@dataclass(frozen=True, slots=True)
+class SecretImport:
     """A folder shows the secrets of another place; `position` counts from 1, the last one wins.
 
     The place is named, not linked: a folder that is deleted and made again is imported again.
     """
 
-    __tablename__ = "secret_imports"
-    # Who imports from a place is asked when something changes there.
-    __table_args__ = (Index(None, "environment_id", "path"),)
+    id: Annotated[str, Uuid, PRIMARY]
+    folder_id: Annotated[str, Uuid, ForeignKey("folders.id", ondelete="CASCADE")]
+    environment_id: Annotated[str, Uuid, ForeignKey("environments.id", ondelete="CASCADE")]
+    path: Annotated[FolderPath, OrderedText]
+    position: Annotated[int, Integer]
+    is_replication: Annotated[bool, Boolean]
+    version: Annotated[int, Integer]
+    created_at: Annotated[datetime, Instant]
+    updated_at: Annotated[datetime, Instant]
 
-    id: Mapped[str] = mapped_column(Uuid, primary_key=True)
-    folder_id: Mapped[str] = mapped_column(Uuid, ForeignKey("folders.id", ondelete="CASCADE"), index=True)
-    environment_id: Mapped[str] = mapped_column(Uuid, ForeignKey("environments.id", ondelete="CASCADE"))
-    path: Mapped[str] = mapped_column(OrderedText)
-    position: Mapped[int] = mapped_column(Integer)
-    is_replication: Mapped[bool] = mapped_column(Boolean)
-    version: Mapped[int] = mapped_column(Integer)
-    created_at: Mapped[datetime] = mapped_column(Instant)
-    updated_at: Mapped[datetime] = mapped_column(Instant)
+
+# Who imports from a place is asked when something changes there.
+IMPORTS = table_of(
+    SecretImport, "secret_imports", Index(None, "folder_id"), Index(None, "environment_id", "path")
+)

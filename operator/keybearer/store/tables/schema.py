@@ -33,7 +33,7 @@ from keybearer.store.tables.certificates import (
     PkiSubscriberRow,
     RequestMetadataRow,
 )
-from keybearer.store.tables.grants import GrantRow
+from keybearer.store.tables.grants import GRANTS
 from keybearer.store.tables.identities import (
     AccessTokenRow,
     ClientSecretRow,
@@ -41,7 +41,7 @@ from keybearer.store.tables.identities import (
     OrganizationRow,
     UniversalAuthRow,
 )
-from keybearer.store.tables.imports import SecretImportRow
+from keybearer.store.tables.imports import IMPORTS
 from keybearer.store.tables.keys import (
     DataKeyRow,
     KeyHolderRow,
@@ -101,8 +101,6 @@ _ROWS: tuple[type[Row], ...] = (
     SecretTagRow,
     SecretReferenceRow,
     ReferenceBindingRow,
-    SecretImportRow,
-    GrantRow,
     AuditLogRow,
     AuditChainRow,
     AuditRegisterRow,
@@ -131,7 +129,12 @@ _ROWS: tuple[type[Row], ...] = (
     ApprovalRequestRow,
     ApprovalVoteRow,
 )
-TABLES: tuple[Table, ...] = (*(Row.metadata.tables[row.__tablename__] for row in _ROWS), TAGS)
+TABLES: tuple[Table, ...] = (
+    *(Row.metadata.tables[row.__tablename__] for row in _ROWS),
+    GRANTS,
+    IMPORTS,
+    TAGS,
+)
 
 
 def schema() -> MetaData:

@@ -10,9 +10,9 @@ import pytest
 from keybearer.base.ids import ProjectId, new_uuid
 from keybearer.domain.authorization import ProjectRole
 from keybearer.domain.syncs.queueing import queue_failed
-from keybearer.store.grants import Grant
 from keybearer.store.records import Project
 from keybearer.store.secret_syncs import JobKind
+from keybearer.store.tables.grants import Grant
 from support.async_waiting import until
 from support.sync_scene import SyncScene
 
