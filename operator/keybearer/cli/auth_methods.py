@@ -16,7 +16,7 @@ import typer
 
 from keybearer.base.clock import SystemClock
 from keybearer.cli.connecting import connected, is_id
-from keybearer.cli.failures import CommandError, ExitStatus, misused, nothing_to_change
+from keybearer.cli.failures import CommandError, failure_of, misused, nothing_to_change
 from keybearer.cli.identity_finding import WhichIdentity, identity_id_of, patch_of_identity_id
 from keybearer.cli.on_demand import new_group
 from keybearer.cli.output import Output, OutputFormat, Yes, note, print_done, print_fields, require_confirmed
@@ -144,7 +144,7 @@ def update_kubernetes_auth(
     To replace the reviewer's token, give only --reviewer-token-file.
 
     New rules of who may log in count from the next login: an access token from before works until it ends. To end
-    these tokens at once, remove Kubernetes auth and attach it again. The options of tokens count for them too.
+    these tokens at once, remove Kubernetes auth and attach it again. Changed token options apply to them, too.
     """
     if reviewer_token_file is not None and no_reviewer_token:
         raise misused("--reviewer-token-file and --no-reviewer-token exclude each other")
@@ -328,7 +328,10 @@ def _client_id_told(given: str, identity_id: str) -> Iterator[None]:
     try:
         yield
     except ServiceError as error:
-        raise CommandError(f"{error}; {told}", ExitStatus.REFUSED, next_step) from error
+        failure = failure_of(error)
+        raise CommandError(
+            f"{failure}; {told}", failure.status, f"{failure.next_step}\n  {next_step}".strip()
+        ) from error
     note(f"{told}. {next_step}")
 
 

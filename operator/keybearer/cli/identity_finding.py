@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shlex
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated
 
@@ -65,8 +67,8 @@ def identity_id_of(client: Keybearer, wanted: str) -> str:
 
 def patch_of_identity_id(identity_id: str, *, namespace: str = "NAMESPACE", secret: str = "SECRET") -> str:
     """Return the command that puts an id into the key identityId of an identity Secret."""
-    patch = f'{{"stringData":{{"identityId":"{identity_id}"}}}}'
-    return f"kubectl -n {namespace} patch secret {secret} --type=merge -p '{patch}'"
+    patch = json.dumps({"stringData": {"identityId": identity_id}}, separators=(",", ":"))
+    return f"kubectl -n {namespace} patch secret {secret} --type=merge -p {shlex.quote(patch)}"
 
 
 def user_of(client: Keybearer, email: str) -> User:

@@ -29,6 +29,7 @@ __all__ = [
     "ServiceIdentity",
     "ServicePolicy",
     "is_loopback",
+    "is_whole",
     "normalized_url",
     "parse_identity_secret",
     "trim_secret",
@@ -61,6 +62,11 @@ _METHODS: tuple[tuple[IdentityMethod, tuple[str, ...]], ...] = (
     ("AccessToken", ("accessToken",)),
 )
 _CREDENTIAL_KEYS = frozenset(key for _, keys in _METHODS for key in keys)
+
+
+def is_whole(keys: Collection[str]) -> bool:
+    """Return whether these keys hold the credentials of a login."""
+    return any(set(of_one).issubset(keys) for _, of_one in _METHODS)
 
 
 @dataclass(frozen=True, slots=True)

@@ -180,7 +180,7 @@ class EventIntake:
         self._call(writers)
 
     def _free(self, before: ObservedObject) -> None:
-        """One object less logs in by a Secret: whose target it is may be allowed to take it over now."""
+        """One object less logs in by this Secret: the Secret's writers may now be allowed to take it over."""
         self._call(self._objects.writers_of(before.identity_secret))
 
 

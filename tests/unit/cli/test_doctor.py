@@ -130,7 +130,7 @@ _BROKEN = "The token review failed: the API server doesn't accept the reviewer's
             ServerFailure("fault", status=500, asked=_LOGIN),
             Verdict.NOT_CHECKED,
             "fails with status 500",
-            "",
+            "keybearer doctor",
             id="a service that fails",
         ),
     ],
@@ -158,6 +158,7 @@ async def test_a_login_by_kubernetes_auth_that_is_refused_is_no_guess_about_addr
 
     assert (found.verdict, found.command) == (verdict, step)
     assert told in found.message
+    assert "tried again" not in found.message, "doctor tries once"
     assert ("Ready only until" in found.message) is (verdict is Verdict.TROUBLE)
 
 

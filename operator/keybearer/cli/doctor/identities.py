@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from keybearer.base.errors import ConfigurationError
 from keybearer.base.json_reading import mapping_of, text_of
 from keybearer.cli.doctor.findings import OPTIONS_SHOWN, Finding, View, fine, not_checked, trouble
-from keybearer.cli.doctor.logins import REFUSED, Logins, client_id_for_id, operator_of, renewal_of
+from keybearer.cli.doctor.logins import REFUSED, Logins, operator_of, renewal_of
 from keybearer.cli.installation import policy_of
 from keybearer.cli.kubectl.standing import standing_of
 from keybearer.controllers.identity import (
@@ -62,7 +62,7 @@ async def check_identities(view: View) -> AsyncIterator[Finding]:
         refused = next((at for at, one in enumerate(standings) if one.reason == REFUSED), None)
         if refused is not None:
             # Not tried again: three failures within half a minute lock the identity out.
-            wrong_id = client_id_for_id(view, key, identity)
+            wrong_id = logins.client_id_for_id(key, identity)
             if wrong_id is not None:
                 yield wrong_id
                 continue

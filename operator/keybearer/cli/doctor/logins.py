@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -27,13 +28,15 @@ from keybearer.kube.resources import JsonObject, ObjectKey
 if TYPE_CHECKING:
     from keybearer.cli.installation import Operator
 
-__all__ = ["REFUSED", "Logins", "client_id_for_id", "operator_of", "renewal_of"]
+__all__ = ["REFUSED", "Logins", "operator_of", "renewal_of"]
 
 REFUSED = "CredentialsRejected"
 """The reason of an object whose credentials the service refuses."""
 
 _TRIED_MAX = 100
 """Logins of one run: each takes up to five seconds."""
+_LOOKED_UP_MAX = 10
+"""Ids of one run that are compared with the client ids of all identities: one request for each identity."""
 _TIMEOUT = timedelta(seconds=5)
 
 
@@ -48,6 +51,7 @@ class Logins:
         self._view = view
         self._tried = 0
         self._refused: set[str] = set()
+        self._ids: dict[str, str | None] = {}
 
     async def judge(
         self,
@@ -86,9 +90,11 @@ class Logins:
         error: ClientError,
     ) -> Finding:
         """Return what it means that the service at this address refuses the credentials of a Secret."""
-        failure = refusal_of_login(identity, error)
+        failure = refusal_of_login(replace(identity, url=url), error)
         if failure.passing:
-            return not_checked("identities", f"Secret {key} ({identity.method}): {failure.message}")
+            # The operator would try again; this command doesn't.
+            said = failure.message.rpartition("; ")[0] or failure.message
+            return not_checked("identities", f"Secret {key} ({identity.method}): {said}", "keybearer doctor")
         self._refused.add(_name_of(identity))
         told = f"Secret {key} ({identity.method}): the service at {url} refuses it: {error}"
         is_its_service = knows_identity(error) or (operator is not None and url == identity.url)
@@ -99,12 +105,36 @@ class Logins:
                 "address",
                 "keybearer whoami",
             )
-        wrong_id = client_id_for_id(self._view, key, identity) if isinstance(error, NotFound) else None
+        wrong_id = self.client_id_for_id(key, identity) if isinstance(error, NotFound) else None
         if wrong_id is not None:
             return wrong_id
         if all_ready and identity.method != "AccessToken":
             told += "; objects that use it stay Ready only until the operator's access token ends"
         return trouble("identities", told, _step(failure.remedy or AS_THE_MESSAGE_SAYS, key))
+
+    def client_id_for_id(self, key: ObjectKey, identity: ServiceIdentity) -> Finding | None:
+        """Return that a Secret has a client id as identityId, if the person's service knows it; None otherwise."""
+        given = identity.credentials.get("identityId", "")
+        if given not in self._ids and len(self._ids) < _LOOKED_UP_MAX:
+            self._ids[given] = self._id_of(given)
+        identity_id = self._ids.get(given)
+        if identity_id is None or identity_id == given:
+            return None
+        return trouble(
+            "identities",
+            f"Secret {key} ({identity.method}): identityId is {given}, the client id of an identity whose id is "
+            f"{identity_id}",
+            patch_of_identity_id(identity_id, namespace=key.namespace, secret=key.name),
+        )
+
+    def _id_of(self, given: str) -> str | None:
+        if self._view.login is None or not is_id(given):
+            return None
+        try:
+            with connected(patience=_TIMEOUT) as client:
+                return identity_id_of(client, given)
+        except (ClientError, CommandError):
+            return None
 
     def _why_not(self, identity: ServiceIdentity, operator: Operator | None, unknown: str) -> str:
         if not self._view.tries_logins:
@@ -206,26 +236,6 @@ def _addresses(
             ca_file = view.login.ca_file
             found.append((view.login.url, None if ca_file is None else Path(ca_file).read_bytes()))
     return found
-
-
-def client_id_for_id(view: View, key: ObjectKey, identity: ServiceIdentity) -> Finding | None:
-    """Return that a Secret has a client id as identityId, if the person's service knows it as one; None otherwise."""
-    given = identity.credentials.get("identityId", "")
-    if view.login is None or not is_id(given):
-        return None
-    try:
-        with connected(patience=_TIMEOUT) as client:
-            identity_id = identity_id_of(client, given)
-    except (ClientError, CommandError):
-        return None
-    if identity_id == given:
-        return None
-    return trouble(
-        "identities",
-        f"Secret {key} ({identity.method}): identityId is {given}, the client id of an identity whose id is "
-        f"{identity_id}",
-        patch_of_identity_id(identity_id, namespace=key.namespace, secret=key.name),
-    )
 
 
 def renewal_of(key: ObjectKey, identity: ServiceIdentity) -> str:

@@ -66,7 +66,7 @@ class AbsentSecrets:
                 if now - lately.began_at > _LATELY_SECONDS:
                     lately.began_at, lately.one_by_one = now, 0
                 lately.one_by_one += len(keys)
-                # Who waited since before the last list is one of many that came together: more will follow.
+                # A caller that waited since before the last list is one of many: more will follow.
                 is_one_of_many = lately.listed_at > max(since, now - 2 * _LATELY_SECONDS)
                 if lately.one_by_one < _LISTED_FROM and not is_one_of_many:
                     return frozenset()

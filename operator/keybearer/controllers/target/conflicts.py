@@ -6,7 +6,7 @@ import json
 import re
 import shlex
 
-from keybearer.controllers.identity import IDENTITY_KEYS
+from keybearer.controllers.identity import IDENTITY_KEYS, is_whole
 from keybearer.controllers.mode import Mode
 from keybearer.controllers.remedy import Remedy
 from keybearer.controllers.target.changes import KeyChanges, foreign_metadata, some_of
@@ -38,7 +38,10 @@ def refuse_merge(
     if rival is not None:
         return rival
     foreign = [name for name in not_ours if name not in context.merged_keys]
-    credentials = sorted(IDENTITY_KEYS.intersection(foreign))
+    # What is added to whole credentials, an address say, changes the login as well.
+    is_login = is_whole(present.data.keys())
+    added = [name for name in changes.add if is_login and name not in context.merged_keys]
+    credentials = sorted(IDENTITY_KEYS.intersection([*foreign, *added]))
     if credentials and context.identity_use is not None:
         return _takes_identity(desired, rules, context.identity_use, credentials, ways="rename the keys, or ")
     if rules.adopt:
@@ -68,29 +71,28 @@ def refuse_identity(
     """Return what stands against writing the whole of a Secret by which a custom resource logs in to the service.
 
     An object may write the credentials of another one, or take them over where they stay as they are. Its own it may
-    not: what would go wrong with them, nothing could put right.
+    not: if that broke them, the operator could not log in to repair them.
     """
     use = context.identity_use
     if use is None:
         return None
     there = {} if present is None else present.data
-    replaced = [
-        name for name in sorted(IDENTITY_KEYS & there.keys()) if desired.data.get(name) != there[name]
-    ]
+    judged = there.keys() | desired.data.keys() if is_whole(there.keys()) else there.keys()
+    changed = [name for name in sorted(IDENTITY_KEYS & judged) if desired.data.get(name) != there.get(name)]
     is_ours = present is None or present.owner_uid == context.owner_uid
-    if not use.is_own and (is_ours or not replaced):
+    if not use.is_own and (is_ours or not changed):
         return None
-    return _takes_identity(desired, rules, use, replaced)
+    return _takes_identity(desired, rules, use, changed)
 
 
 def _takes_identity(
     desired: DesiredTarget, rules: WriteRules, use: IdentityUse, keys: list[str], *, ways: str = ""
 ) -> Verdict:
     key, words, user = desired.key, rules.words, f"{use.user.kind} {use.user.name}"
-    lost = some_of(keys) or "credentials"
+    what = some_of(keys) or "credentials"
     whose, also = ("this object", "") if use.is_own else (user, f", or another identity Secret for {user}")
     return _conflict(
-        f"{key.kind} {key.name} is the identity Secret of {whose} (spec.identityRef), whose {lost} would be replaced",
+        f"{key.kind} {key.name} is the identity Secret of {whose} (spec.identityRef); its {what} would change",
         f"{ways}choose another {words.name}{also}",
         words,
         f"kubectl -n {key.namespace} get keybearer {_NAMES_OF_IDENTITIES}",

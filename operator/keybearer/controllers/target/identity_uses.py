@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
+
 from keybearer.base.json_reading import mapping_of, text_of
 from keybearer.controllers.kinds import RESOURCES
 from keybearer.controllers.objects import ObjectStore, TargetKey, named_identity
 from keybearer.controllers.target.decisions import IdentityUse
 from keybearer.controllers.target.observed import PresentTarget
 from keybearer.controllers.work import WorkKey
+from keybearer.kube.errors import NotFoundError
 from keybearer.kube.gateway import Gateway
+from keybearer.kube.resources import SECRETS
 
 __all__ = ["IdentityUses"]
 
@@ -42,11 +46,13 @@ class IdentityUses:
         Raises:
             KubeError: the API server can't be asked about those that no watch has shown.
         """
+        if target.kind != SECRETS.kind:
+            return None
         users = self._objects.logging_in_by(target)
         owner = self._objects.find(owner_uid)
         if owner is not None and owner in users:
             return IdentityUse(owner, is_own=True)
-        user = next(iter(users), None)
+        user = min(users, key=lambda one: (one.name, one.kind), default=None)
         if user is None and adopts and present is not None and present.owner_uid != owner_uid:
             looks_like_one = not _KEY_OF_EACH_LOGIN.isdisjoint(present.data)
             user = await self._unseen_user(target) if looks_like_one else None
@@ -57,13 +63,15 @@ class IdentityUses:
             return None
         is_complete = True
         for kind, resource in RESOURCES.items():
-            async for item in self._gateway.list(resource, target.namespace):
-                meta = mapping_of(item.get("metadata"))
-                if self._objects.find(text_of(meta.get("uid"))) is not None:
-                    continue
-                if named_identity(item) == target.name:
-                    return WorkKey(kind, target.namespace, text_of(meta.get("name")))
-                is_complete = False
+            # Nobody can log in by a kind whose CRD is gone.
+            with contextlib.suppress(NotFoundError):
+                async for item in self._gateway.list(resource, target.namespace):
+                    meta = mapping_of(item.get("metadata"))
+                    if self._objects.find(text_of(meta.get("uid"))) is not None:
+                        continue
+                    if named_identity(item) == target.name:
+                        return WorkKey(kind, target.namespace, text_of(meta.get("name")))
+                    is_complete = False
         if is_complete:
             self._complete.add(target.namespace)
         return None

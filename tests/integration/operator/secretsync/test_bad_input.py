@@ -291,7 +291,7 @@ def test_a_target_does_not_take_the_identity_of_another_object(tenant: Tenant) -
     told = tenant.until_reason(
         "taker", "TargetConflict", saying="is the identity Secret of SecretSync reader"
     )
-    assert "whose clientId, clientSecret" in message_of(told)
+    assert "its clientId, clientSecret" in message_of(told)
     assert tenant.secret("second") == before
     tenant.edit("reader", identityRef={"name": IDENTITY})
     tenant.until_ready("taker")

@@ -224,7 +224,7 @@ class TestIdentities:
             ),
             pytest.param(
                 {"adopt": True, "creationPolicy": "Merge"},
-                "is the identity Secret of this object (spec.identityRef), whose clientId would be replaced; "
+                "is the identity Secret of this object (spec.identityRef); its clientId would change; "
                 "rename the keys",
                 id="as a merge that adopts",
             ),
@@ -275,10 +275,34 @@ class TestIdentities:
             reason, message = table.ready("one")
             assert reason == "TargetConflict"
             assert (
-                f"Secret t is the identity Secret of {kind} reader (spec.identityRef), whose clientId"
+                f"Secret t is the identity Secret of {kind} reader (spec.identityRef); its clientId"
                 in message
             )
             assert world.data("t") == before
+
+    @pytest.mark.parametrize("own", [True, False], ids=["its own", "that of another"])
+    @pytest.mark.parametrize("adopt", [True, False])
+    @pytest.mark.parametrize("key", ["url", "caBundle", "accessToken"])
+    @in_virtual_time
+    async def test_nothing_is_added_that_changes_a_whole_login(
+        self, key: str, *, own: bool, adopt: bool
+    ) -> None:
+        async with new_world(FakeSession(listing("cnry-0"))) as world:
+            name = "login" if own else "t"
+            if not own:
+                world.gateway.put(secret("t", self.credentials))
+            before = world.data(name)
+            table = _Table(world)
+            if not own:
+                table.see("AppConnection", "reader", "t")
+            template = {"data": {key: "cnry-other"}}
+            table.add("one", {"name": name, "adopt": adopt, "creationPolicy": "Merge", "template": template})
+            await table.work()
+
+            reason, message = table.ready("one")
+            assert reason == "TargetConflict"
+            assert f"its {key} would change" in message
+            assert world.data(name) == before
 
     @in_virtual_time
     async def test_who_was_refused_is_called_when_it_is_nobodys_identity_any_more(self) -> None:
