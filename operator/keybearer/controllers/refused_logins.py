@@ -10,7 +10,9 @@ from datetime import timedelta
 from keybearer.base.backoff import Backoff
 from keybearer.base.clock import Clock
 from keybearer.base.ids import is_uuid
+from keybearer.client import ClientError, NotFound
 from keybearer.controllers.remedy import Remedy
+from keybearer.controllers.service_failures import refuses_login
 from keybearer.controllers.sources.session import SourceFailure
 
 __all__ = ["LoginTerms", "RefusedLogins", "with_identity"]
@@ -46,6 +48,14 @@ class LoginTerms:
     locks: bool = True
     identity: str = ""
 
+    def with_remedy(self, failure: SourceFailure, error: Exception) -> SourceFailure:
+        """Return a failure with what is to be done about it, and the identity in its command if that is known."""
+        remedy = failure.remedy
+        if remedy is None and isinstance(error, ClientError) and refuses_login(error):
+            is_unattached = isinstance(error, NotFound) and self.unattached is not None
+            remedy = self.unattached if is_unattached else self.rejected
+        return failure if remedy is None else replace(failure, remedy=with_identity(remedy, self.identity))
+
 
 class RefusedLogins:
     """The refusals of one session."""
@@ -65,15 +75,14 @@ class RefusedLogins:
         left = self._until - self._clock.monotonic()
         return None if self._last is None or left <= 0 else replace(self._last, after=timedelta(seconds=left))
 
-    def refused(self, failure: SourceFailure, *, is_unattached: bool) -> SourceFailure:
-        """Take in a refusal, and return it with what is to be done and when it is tried again."""
+    def refused(self, failure: SourceFailure) -> SourceFailure:
+        """Take in a refusal, and return it with when it is tried again."""
         now, terms = self._clock.monotonic(), self._terms
         self._in_a_row = self._in_a_row + 1 if now - self._at < _IN_A_ROW.total_seconds() else 1
         self._before, self._at = self._at, now
         held = _HELD if terms.locks else _HELD_FREELY.delay(self._in_a_row, self._rng)
         self._until = now + held.total_seconds()
-        usual = (terms.unattached or terms.rejected) if is_unattached else terms.rejected
-        self._last = replace(failure, after=held, remedy=self.with_identity(failure.remedy or usual))
+        self._last = replace(failure, after=held)
         return self._last
 
     def forget(self) -> None:
@@ -91,10 +100,6 @@ class RefusedLogins:
             self._last = replace(self._last, message=message)
             return
         self._last, self._until = None, 0.0
-
-    def with_identity(self, remedy: Remedy | None) -> Remedy | None:
-        """Return a remedy with the identity in its command, if that is known."""
-        return None if remedy is None else with_identity(remedy, self._terms.identity)
 
 
 def with_identity(remedy: Remedy, identity: str) -> Remedy:

@@ -106,7 +106,8 @@ class ServiceSession:
         self._many_turns = asyncio.Semaphore(_MANY_AT_ONCE)
         self._breaker = CircuitBreaker(clock, _BREAKER, threshold=_BREAKER_THRESHOLD, rng=rng)
         self._clock = clock
-        self._logins = RefusedLogins(login or LoginTerms(), clock, rng)
+        self._terms = login or LoginTerms()
+        self._logins = RefusedLogins(self._terms, clock, rng)
         self._outage: SourceFailure | None = None
         self._project_ids: dict[str, str] = {}
 
@@ -341,9 +342,9 @@ class ServiceSession:
             self._outage = failure
         elif isinstance(error, ClientError):  # anything else arose before the service was asked
             self._breaker.succeeded()
-        if isinstance(error, ClientError) and refuses_login(error):
-            return self._logins.refused(failure, is_unattached=isinstance(error, NotFound))
-        return replace(failure, remedy=self._logins.with_identity(failure.remedy))
+        failure = self._terms.with_remedy(failure, error)
+        is_refused_login = isinstance(error, ClientError) and refuses_login(error)
+        return self._logins.refused(failure) if is_refused_login else failure
 
 
 def _kind_of_refusal(error: ClientError | ReconcileError) -> RefusalKind:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from datetime import timedelta
 from importlib.util import find_spec
 
@@ -21,7 +20,6 @@ from keybearer.client import (
     InvalidArgument,
     KubernetesAuth,
     LdapAuth,
-    NotFound,
     SuppliedToken,
     UniversalAuth,
 )
@@ -32,7 +30,7 @@ from keybearer.controllers.instant import STREAMS_MAX
 from keybearer.controllers.outcome import StalledError, WaitingError
 from keybearer.controllers.refused_logins import LoginTerms, with_identity
 from keybearer.controllers.remedy import Remedy
-from keybearer.controllers.service_failures import describe_refusal, refuses_login
+from keybearer.controllers.service_failures import describe_refusal
 from keybearer.controllers.service_session import ANSWER_MAX_BYTES, ServiceSession
 from keybearer.controllers.sources.session import SourceFailure
 from keybearer.kube.errors import ForbiddenError, InvalidError, KubeError, NotFoundError
@@ -144,12 +142,7 @@ class SessionOpener:
             client,
             self._clock,
             self._rng,
-            LoginTerms(
-                rejected=REJECTED_LOGINS[identity.method],
-                unattached=_UNATTACHED.get(identity.method),
-                locks=identity.method in _LOCKING,
-                identity=_name_of(identity),
-            ),
+            _terms_of(identity),
         )
 
     async def close(self) -> None:
@@ -176,17 +169,21 @@ class SessionOpener:
 
 def refusal_of_login(identity: ServiceIdentity, error: ClientError) -> SourceFailure:
     """Return what a session says if a login of the identity fails so, with its id in the command."""
-    failure = describe_refusal(identity.url, "log in", error)
-    usual = REJECTED_LOGINS[identity.method]
-    if isinstance(error, NotFound):
-        usual = _UNATTACHED.get(identity.method, usual)
-    remedy = failure.remedy or (usual if refuses_login(error) else None)
-    return replace(failure, remedy=None if remedy is None else with_identity(remedy, _name_of(identity)))
+    return _terms_of(identity).with_remedy(describe_refusal(identity.url, "log in", error), error)
 
 
 def remedy_of_rejection(identity: ServiceIdentity) -> Remedy:
     """Return what is to be done where the service refuses an identity's credentials, with its id in the command."""
     return with_identity(REJECTED_LOGINS[identity.method], _name_of(identity))
+
+
+def _terms_of(identity: ServiceIdentity) -> LoginTerms:
+    return LoginTerms(
+        rejected=REJECTED_LOGINS[identity.method],
+        unattached=_UNATTACHED.get(identity.method),
+        locks=identity.method in _LOCKING,
+        identity=_name_of(identity),
+    )
 
 
 def _name_of(identity: ServiceIdentity) -> str:

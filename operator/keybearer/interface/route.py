@@ -55,7 +55,7 @@ class InProject:
 class InFolder:
     """Base of commands in one folder; `environment` is a slug. The path doesn't name the project."""
 
-    project_id: Annotated[str, OrOlder("workspace_id")]
+    project_id: Annotated[str, OrOlder("workspace_id", missing="Missing project id or environment")]
     environment: EnvironmentName
     path: FolderPath = "/"
 

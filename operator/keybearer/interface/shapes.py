@@ -74,9 +74,15 @@ class Sent:
 
 @dataclass(frozen=True, slots=True)
 class OrOlder:
-    """Marks a text of a command that bodies and queries may also give by an older word."""
+    """Marks a text of a command that bodies and queries may also give by an older word.
+
+    Attributes:
+        word: the older one.
+        missing: what is answered, with status 400, to a caller who gives neither.
+    """
 
     word: str
+    missing: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,12 +92,12 @@ class Within:
     Attributes:
         name: the field of the body that holds the part.
         model: the part's name in the documentation.
-        told: its description there.
+        description: of the part, there.
     """
 
     name: str
     model: str
-    told: str
+    description: str
 
 
 def _null_as(empty: object) -> BeforeValidator:
@@ -180,7 +186,7 @@ def model_of(
             definitions[name] = definition
     for part, own in parts.items():
         made: Any = create_model(
-            part.model, __base__=base, __module__=shape.__module__, __doc__=part.told, **own
+            part.model, __base__=base, __module__=shape.__module__, __doc__=part.description, **own
         )
         definitions[part.name] = (made, ...)
     return _model(shape, definitions, base)

@@ -49,7 +49,7 @@ class TableRoute(Route):
         write: Writer,
     ) -> None:
         body, query = interface.body_of(route), interface.query_of(route)
-        older = {name: mark.word for name, mark in marked(route.command, OrOlder).items()}
+        older = marked(route.command, OrOlder)
         parts = {mark.name for mark in marked(route.command, Within).values()}
 
         async def answer(request: Request) -> Response:
@@ -60,11 +60,11 @@ class TableRoute(Route):
                 given = _fields_of(query_of(request, query))
             for part in parts:
                 given |= _fields_of(given.pop(part))
-            for name, word in older.items():
-                given[name] = given[name] or given[word]
-                del given[word]
+            for name, mark in older.items():
+                by_older_word = given.pop(mark.word)
+                given[name] = given[name] or by_older_word
                 if not given[name]:
-                    raise BadRequestError("Missing project id or environment")  # the published text
+                    raise BadRequestError(mark.missing)
             command = route.takes(**request.path_params, **given)
             return raw_json_response(write(await ask(request, command)), {})
 

@@ -64,7 +64,7 @@ _GATE = Within("gate", "Gate", "The part of a fence that opens.")
 class HangGate:
     """Hang a gate into a fence, which its owner names by either word."""
 
-    owner: Annotated[str, OrOlder("landlord")]
+    owner: Annotated[str, OrOlder("landlord", missing="No owner")]
     color: str
     gate_color: Annotated[str, Field(alias="color", max_length=3), _GATE]
     bars: Annotated[tuple[str, ...], _GATE] = ()
@@ -87,7 +87,7 @@ def test_a_body_has_parts_and_both_words_of_a_field_that_has_two() -> None:
     assert list(described["properties"]) == ["owner", "landlord", "color", "gate", "isLocked"]
     assert described["required"] == ["color", "gate"]
     gate = described["$defs"]["Gate"]
-    assert (list(gate["properties"]), gate["description"]) == (["color", "bars"], _GATE.told)
+    assert (list(gate["properties"]), gate["description"]) == (["color", "bars"], _GATE.description)
     read = body.model_validate({"landlord": "me", "color": "red", "gate": {"color": "red", "bars": [""]}})
     assert read.model_dump(by_alias=True) == {
         "owner": None,

@@ -46,7 +46,7 @@ _GATE = Within("gate", "Gate", "The part of a fence that opens.")
 class HangGate:
     """Hang a gate, into a fence that is named by either word."""
 
-    fence_id: Annotated[str, OrOlder("paling_id")]
+    fence_id: Annotated[str, OrOlder("paling_id", missing="Missing project id or environment")]
     color: Annotated[str, Field(max_length=3), _GATE]
     bars: Annotated[tuple[int, ...], _GATE] = ()
 

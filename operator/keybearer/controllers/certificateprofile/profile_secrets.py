@@ -104,7 +104,7 @@ class ProfileSecrets:
         """
         present = await self._writer.look(key, owner_uid, expected=None, thorough=False)
         rules = _ADOPTED if adopt else _KEPT
-        context = await self._rivals.told(self._context(owner_uid), key, present, rules)
+        context = await self._rivals.completed(self._context(owner_uid), key, present, rules)
         to_be = DesiredTarget(key, {"type": secret_type}, (), "", "")
         verdict = refuse_identity(to_be, present, rules, context)
         if verdict is None and present is not None:

@@ -38,9 +38,10 @@ def refuse_merge(
     if rival is not None:
         return rival
     foreign = [name for name in not_ours if name not in context.merged_keys]
-    # What is added to whole credentials, an address say, changes the login as well.
-    is_login = is_whole(present.data.keys())
-    added = [name for name in changes.add if is_login and name not in context.merged_keys]
+    # A key that is added to whole credentials, such as an address, changes the login, too.
+    added = (
+        [name for name in changes.add if name not in context.merged_keys] if is_whole(present.data) else []
+    )
     credentials = sorted(IDENTITY_KEYS.intersection([*foreign, *added]))
     if credentials and context.identity_use is not None:
         return _takes_identity(desired, rules, context.identity_use, credentials, ways="rename the keys, or ")
@@ -77,7 +78,7 @@ def refuse_identity(
     if use is None:
         return None
     there = {} if present is None else present.data
-    judged = there.keys() | desired.data.keys() if is_whole(there.keys()) else there.keys()
+    judged = there.keys() | desired.data.keys() if is_whole(there) else there.keys()
     changed = [name for name in sorted(IDENTITY_KEYS & judged) if desired.data.get(name) != there.get(name)]
     is_ours = present is None or present.owner_uid == context.owner_uid
     if not use.is_own and (is_ours or not changed):

@@ -100,7 +100,7 @@ class Convergence:
                 present = await self._writer.look(
                     desired.key, context.owner_uid, expected=expected, thorough=attempt > 0
                 )
-            context = await self._rivals.told(context, desired.key, present, rules)
+            context = await self._rivals.completed(context, desired.key, present, rules)
             planned = plan_target(desired, present, rules, context)
             if attempt and rules.as_found and present is not None and planned.action is not None:
                 break  # It has changed since the run read it: the next run plans on what is there by then.

@@ -31,7 +31,7 @@ class Rivals:
         self._identities = IdentityUses(objects, gateway)
         self._dead: OrderedDict[str, None] = OrderedDict()
 
-    async def told(
+    async def completed(
         self, context: PlanContext, target: TargetKey, present: PresentTarget | None, rules: WriteRules
     ) -> PlanContext:
         """Return the circumstances of a plan with what others have to do with the target.

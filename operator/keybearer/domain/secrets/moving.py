@@ -127,12 +127,11 @@ class SecretMoving:
             project_id = opened.access.project.id
             fresh_names, over_names = await names_of(fresh), await names_of(over)
             await require_readable_targets(unit, opened.access, [*fresh_names, *over_names])
-            for run in _runs(fresh_names):
-                await unit.secrets.insert(project_id, [secret for secret, _ in run])
-                await store_references(unit, opened.access, run, rewritten={secret.id for secret, _ in run})
-            for run in _runs(over_names):
-                await unit.secrets.update(project_id, [secret for secret, _ in run])
-                await store_references(unit, opened.access, run, rewritten={secret.id for secret, _ in run})
+            for store, names in ((unit.secrets.insert, fresh_names), (unit.secrets.update, over_names)):
+                for run in _runs(names):
+                    secrets = [secret for secret, _ in run]
+                    await store(project_id, secrets)
+                    await store_references(unit, opened.access, run, rewritten={one.id for one in secrets})
             await _audit(unit, EventType.DUPLICATE_SECRETS, opened, transfer)
             return [ShownSecret(secret, secret.value or "") for secret in [*fresh, *over]]
 
